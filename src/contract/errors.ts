@@ -1,0 +1,55 @@
+/**
+ * Errors that end a run or refuse a command: a closed list. Each has one sentence of advice; the message says what
+ * happened. The name travels as the `type` of Temporal failures and in `run_failed` events.
+ */
+export const ERROR_HINTS = {
+  InvalidInput: 'Correct the input and try again; nothing was started.',
+  SessionBusy: 'Wait for the run, `holdfast send` to queue behind it, or `holdfast cancel` it.',
+  RunClosing: 'The run is just ending; send again in a moment (the client library does this by itself).',
+  InboxFull: 'Wait until the run has taken in some of the queued messages, then send again.',
+  SessionLockMismatch: 'Start the workflow with the id session/<sessionId>; that id is the lock of the session.',
+  StoreMismatch:
+    'Point HOLDFAST_STORE at the store this run was started with, or use another store for this namespace.',
+  StoreBehind:
+    'The store is older than the run (restored from a backup?): restore a newer copy, or cancel the run and send again.',
+  StoreTooNew: 'Upgrade holdfast, or open the store with the release that wrote it.',
+  StoreUnavailable:
+    'Check that the store exists, is writable and that the disk has room; the run waits and goes on by itself.',
+  Fenced: 'Another worker has taken over; nothing is lost and nothing needs doing.',
+  NotFound: 'List what there is with `holdfast sessions`.',
+  UnknownAgent: 'Use one of the agents in holdfast.config.ts.',
+  UnknownModel: 'Write models as provider/model; `holdfast doctor` lists the providers that are set up.',
+  MissingKey: 'Set the key in the environment, or choose another model with HOLDFAST_MODEL.',
+  MaxToolTurns: 'Raise maxToolTurns of the agent, or ask for less in one message.',
+  ToolLoop: 'The model repeated the same call with the same result; rephrase the task or mend the tool.',
+  BudgetExceeded: 'Raise the budget of the agent, or extend it with `holdfast`.',
+  ContextUnfittable: 'Shorten the system prompt or the tools, or use a model with a larger window.',
+  InvalidOutput: 'The answer did not fit the output schema twice; loosen the schema or use another model.',
+  ProviderFailed: 'See the message of the provider; the session goes on with the next message.',
+  TemporalUnavailable: 'Start it with `npx holdfast dev`, or set TEMPORAL_ADDRESS.',
+  ConfigInvalid: 'Correct holdfast.config.ts.',
+  Internal: 'This is a bug in holdfast; please report it with the output of --debug.',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type HoldfastErrorCode = keyof typeof ERROR_HINTS;
+
+export function isHoldfastErrorCode(code: string): code is HoldfastErrorCode {
+  return Object.hasOwn(ERROR_HINTS, code);
+}
+
+/** A refusal or failure with a name from the closed list and one sentence of advice. */
+export class HoldfastError extends Error {
+  override readonly name = 'HoldfastError';
+  readonly code: HoldfastErrorCode;
+  readonly hint: string;
+
+  constructor(
+    code: HoldfastErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly hint?: string } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint ?? ERROR_HINTS[code];
+  }
+}

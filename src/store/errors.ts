@@ -1,0 +1,36 @@
+/**
+ * Why the store refused.
+ *
+ * `Fenced`: the writer is no longer the owner, or a later attempt of the same activity has begun. `StoreBehind`: the
+ * store's last seq is lower than what the workflow knows (restored from a backup under an open run). `StoreMismatch`:
+ * the store belongs to another namespace, or the run to another store. `StoreTooNew`: a later release wrote it.
+ * `StoreUnavailable`: it cannot be opened, read or written right now (permission, full disk, corrupt, locked).
+ */
+export type StoreErrorCode =
+  | 'Fenced'
+  | 'StoreBehind'
+  | 'StoreMismatch'
+  | 'StoreTooNew'
+  | 'StoreUnavailable'
+  | 'NotFound';
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+  /** What to do about it, one sentence. */
+  readonly hint: string;
+  /** Whether the same call may succeed later without anybody's help (a full disk mends, a mismatch does not). */
+  readonly retryable: boolean;
+
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    hint: string,
+    options: { readonly cause?: unknown; readonly retryable?: boolean } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = hint;
+    this.retryable = options.retryable ?? code === 'StoreUnavailable';
+  }
+}
