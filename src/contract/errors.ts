@@ -1,8 +1,34 @@
+/** Names of everything that ends a run or refuses a command. */
+export type HoldfastErrorCode =
+  | 'InvalidInput'
+  | 'SessionBusy'
+  | 'RunClosing'
+  | 'InboxFull'
+  | 'SessionLockMismatch'
+  | 'StoreMismatch'
+  | 'StoreBehind'
+  | 'StoreTooNew'
+  | 'StoreUnavailable'
+  | 'Fenced'
+  | 'NotFound'
+  | 'UnknownAgent'
+  | 'UnknownModel'
+  | 'MissingKey'
+  | 'MaxToolTurns'
+  | 'ToolLoop'
+  | 'BudgetExceeded'
+  | 'ContextUnfittable'
+  | 'InvalidOutput'
+  | 'ProviderFailed'
+  | 'TemporalUnavailable'
+  | 'ConfigInvalid'
+  | 'Internal';
+
 /**
  * Errors that end a run or refuse a command: a closed list. Each has one sentence of advice; the message says what
  * happened. The name travels as the `type` of Temporal failures and in `run_failed` events.
  */
-export const ERROR_HINTS = {
+export const ERROR_HINTS: Readonly<Record<HoldfastErrorCode, string>> = {
   InvalidInput: 'Correct the input and try again; nothing was started.',
   SessionBusy: 'Wait for the run, `holdfast send` to queue behind it, or `holdfast cancel` it.',
   RunClosing: 'The run is just ending; send again in a moment (the client library does this by itself).',
@@ -29,9 +55,7 @@ export const ERROR_HINTS = {
   TemporalUnavailable: 'Start it with `npx holdfast dev`, or set TEMPORAL_ADDRESS.',
   ConfigInvalid: 'Correct holdfast.config.ts.',
   Internal: 'This is a bug in holdfast; please report it with the output of --debug.',
-} as const satisfies Readonly<Record<string, string>>;
-
-export type HoldfastErrorCode = keyof typeof ERROR_HINTS;
+};
 
 export function isHoldfastErrorCode(code: string): code is HoldfastErrorCode {
   return Object.hasOwn(ERROR_HINTS, code);

@@ -145,7 +145,8 @@ export interface CommitCall {
   readonly result: ToolResult;
   /** The whole output as text, when `result.content` is a cut of it. */
   readonly fullOutput?: string;
-  readonly event: AgentEvent;
+  /** In order; the started event too, when the call was too quick to announce by itself. */
+  readonly events: readonly AgentEvent[];
 }
 
 /** The result of a call as the workflow and people see it. */

@@ -1,0 +1,162 @@
+import type { RunStatus } from '../transcript/events.ts';
+import type { ToolResultStatus } from '../transcript/items.ts';
+import type { Usage } from '../transcript/message.ts';
+import type { HoldfastErrorCode } from './errors.ts';
+import type { SendMessage } from './messages.ts';
+
+/** What every activity of an open run carries. */
+export interface ActivityRef {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly storeId: string;
+  /** The last seq that the workflow knows. */
+  readonly head: number;
+}
+
+/** Limits that the workflow itself counts: frozen when the run opens. */
+export interface RunLimits {
+  /** Steps with tool calls a user message may take. */
+  readonly maxToolTurns: number;
+  readonly maxParallelTools: number;
+  /** Heartbeat timeout of model and tool calls, in milliseconds. */
+  readonly heartbeatMs: number;
+}
+
+export interface OpenRunInput {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly storeId?: string;
+  readonly message: SendMessage;
+  readonly queued: readonly SendMessage[];
+}
+
+/** How an accepted message ended: its terminal event, cut to what a history may hold. */
+export interface Ending {
+  readonly runId: string;
+  readonly status: RunStatus;
+  /** First 200 characters of the answer, or the reason. */
+  readonly preview: string;
+  readonly error?: HoldfastErrorCode;
+  readonly message?: string;
+}
+
+export type OpenRunOutput =
+  | {
+      readonly outcome: 'open';
+      readonly storeId: string;
+      readonly head: number;
+      readonly agent: string;
+      readonly model: string;
+      readonly limits: RunLimits;
+    }
+  /** Opened, but cannot run: close it as failed. */
+  | {
+      readonly outcome: 'refused';
+      readonly storeId: string;
+      readonly head: number;
+      readonly agent: string;
+      readonly model: string;
+      readonly error: HoldfastErrorCode;
+      readonly message: string;
+    }
+  /** The message ended before; nothing was written. */
+  | { readonly outcome: 'ended'; readonly storeId: string; readonly head: number; readonly ending: Ending };
+
+/** How calls that left no result ended, by call id. */
+export type CallFailures = Readonly<
+  Record<string, { readonly status: Exclude<ToolResultStatus, 'ok'>; readonly message?: string }>
+>;
+
+export interface CallModelInput {
+  readonly ref: ActivityRef;
+  readonly step: number;
+  /** Failures among the previous step's calls; absent when all left a result. */
+  readonly failures?: CallFailures;
+  /** Messages that join before this step. */
+  readonly append?: readonly SendMessage[];
+  /** Asks for the nudge after a promise without a call. */
+  readonly nudge?: true;
+  readonly afterCompaction?: true;
+}
+
+/** One call of a batch, as far as the workflow needs it. */
+export interface PlannedCall {
+  readonly callId: string;
+  /** One line for people: the activity's summary. */
+  readonly label: string;
+  /** Runs alone. */
+  readonly exclusive?: true;
+  /** Not executed: a result is already stored (unknown tool, bad arguments, denied by policy). */
+  readonly settled?: true;
+  /** Asks a person first. */
+  readonly approval?: { readonly argumentsHash: string; readonly deadline: string; readonly name: string };
+  readonly atMostOnce?: true;
+  readonly timeoutMs: number;
+  /** Another task queue than the tools' own. */
+  readonly taskQueue?: string;
+}
+
+export type CallModelOutput = {
+  readonly head: number;
+  /** Tokens of the request, as reported or estimated. */
+  readonly contextTokens?: number;
+} & (
+  | { readonly outcome: 'final'; readonly preview: string; readonly nudge?: true }
+  | { readonly outcome: 'tools'; readonly calls: readonly PlannedCall[]; readonly loop?: 'warn' | 'end' }
+  | { readonly outcome: 'pause' }
+  | { readonly outcome: 'cancelled' }
+  | { readonly outcome: 'compact' | 'overflow'; readonly compactionId: string }
+  | { readonly outcome: 'over_budget'; readonly message: string }
+  | { readonly outcome: 'failed'; readonly error: HoldfastErrorCode; readonly message: string }
+  | { readonly outcome: 'closed'; readonly status: RunStatus }
+);
+
+export interface CallToolInput {
+  readonly ref: ActivityRef;
+  readonly step: number;
+  readonly callId: string;
+}
+
+export interface CallToolOutput {
+  readonly status: ToolResultStatus | 'closed';
+  /** At most 200 characters. */
+  readonly preview: string;
+}
+
+export interface SettleBatchInput {
+  readonly ref: ActivityRef;
+  readonly step: number;
+  readonly failures?: CallFailures;
+}
+
+export interface CloseRunInput {
+  readonly ref: ActivityRef;
+  readonly step: number;
+  readonly ending:
+    | { readonly status: 'completed' }
+    | { readonly status: 'cancelled'; readonly reason: string }
+    | { readonly status: 'failed'; readonly error: HoldfastErrorCode; readonly message: string };
+  /** Messages that this run answers. */
+  readonly answers: readonly string[];
+  /** Accepted messages that end with this run without having joined it. */
+  readonly dropped: readonly SendMessage[];
+}
+
+export interface CloseRunOutput extends Ending {
+  readonly head: number;
+  readonly usage: Usage;
+}
+
+/** What a worker runs for `agentRun`. Rejections are `ApplicationFailure`s whose `type` is a {@link HoldfastErrorCode} or `provider/<code>`. */
+export interface Activities {
+  /** Claims the session, heals what an earlier run left open, writes the run and its message. Idempotent on the run. */
+  openRun(input: OpenRunInput): Promise<OpenRunOutput>;
+  /** Closes the previous batch, lets messages join, calls the model once, commits. Idempotent on (run, step). */
+  callModel(input: CallModelInput): Promise<CallModelOutput>;
+  /** Runs one tool call. A tool that fails resolves with its status; it rejects only when it could not be run. Idempotent on the call. */
+  callTool(input: CallToolInput): Promise<CallToolOutput>;
+  /** Gives results to the calls of a batch that have none, when a run ends early. Idempotent on (run, step). */
+  settleBatch(input: SettleBatchInput): Promise<{ readonly head: number }>;
+  /** Writes totals and the terminal event. Idempotent on the run. */
+  closeRun(input: CloseRunInput): Promise<CloseRunOutput>;
+}

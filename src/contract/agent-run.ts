@@ -1,0 +1,52 @@
+import type { RunStatus } from '../transcript/events.ts';
+import type { CallFailures, Ending, RunLimits } from './activities.ts';
+import type { CancelRequest, SendMessage } from './messages.ts';
+
+/** What starts a run: by hand (`prompt`), or by the client (`send` with start, no prompt). */
+export interface AgentRunInput {
+  readonly sessionId: string;
+  /** Text of the user message on a plain start; its message id is then the run id. */
+  readonly prompt?: string;
+  readonly messageId?: string;
+  readonly agent?: string;
+  /** `provider/model`. */
+  readonly model?: string;
+  /** The store that the run must find; absent: the worker's. */
+  readonly storeId?: string;
+  /** Set by continue-as-new only. */
+  readonly carried?: Carried;
+}
+
+/** What continue-as-new takes along: ids, counters, queue. */
+export interface Carried {
+  readonly queue: readonly SendMessage[];
+  /** A cancel that came in the moment of continuing: the next execution ends what is queued and calls no model. */
+  readonly cancel?: CancelRequest;
+  /** The run that goes on; absent between runs. */
+  readonly run?: OpenRunState;
+}
+
+/** A run between two steps. */
+export interface OpenRunState {
+  readonly runId: string;
+  readonly storeId: string;
+  readonly head: number;
+  readonly agent: string;
+  readonly model: string;
+  readonly limits: RunLimits;
+  /** Next step. */
+  readonly step: number;
+  /** Steps with tools so far. */
+  readonly toolTurns: number;
+  readonly continuations: number;
+  readonly nudged: boolean;
+  readonly failures: CallFailures;
+  /** Message ids that this run answers. */
+  readonly answers: readonly string[];
+}
+
+/** Result of the workflow: how its last run ended. The answer itself is in the store. */
+export interface AgentRunResult extends Ending {
+  readonly sessionId: string;
+  readonly status: RunStatus;
+}
