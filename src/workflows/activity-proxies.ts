@@ -1,0 +1,35 @@
+import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../contract/activities.ts';
+import { TOOLS_TASK_QUEUE } from '../contract/identity.ts';
+
+type Proxy<Names extends keyof Activities> = ActivityInterfaceFor<Pick<Activities, Names>>;
+
+/**
+ * Model calls are retried until an hour has passed: what must not be retried says so itself. The heartbeat timeout is
+ * how long a dead worker goes unnoticed; cancellation waits for the partial answer to be committed.
+ */
+export const model: Proxy<'callModel'> = proxyActivities<Pick<Activities, 'callModel'>>({
+  startToCloseTimeout: '10 minutes',
+  scheduleToCloseTimeout: '1 hour',
+  heartbeatTimeout: '10 seconds',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+});
+
+/** Three attempts, because one can be spent without the tool having run; at most once is the ledger's business. */
+export const tools: Proxy<'callTool'> = proxyActivities<Pick<Activities, 'callTool'>>({
+  taskQueue: TOOLS_TASK_QUEUE,
+  startToCloseTimeout: '90 seconds',
+  heartbeatTimeout: '10 seconds',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 3 },
+});
+
+/** What must happen before a run may begin or close: retried for ever, so that a store that is away only delays it. */
+export const bookkeeping: Proxy<'openRun' | 'settleBatch' | 'closeRun'> = proxyActivities<
+  Pick<Activities, 'openRun' | 'settleBatch' | 'closeRun'>
+>({
+  startToCloseTimeout: '30 seconds',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '15 seconds' },
+});

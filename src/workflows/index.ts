@@ -1,0 +1,2 @@
+// The bundle's entry: what it exports is what Temporal can start.
+export { agentRun } from './agent-run.ts';

@@ -1,0 +1,137 @@
+import { workflowInfo } from '@temporalio/workflow';
+import type { ActivityRef, CallModelInput, CallModelOutput, CloseRunInput } from '../contract/activities.ts';
+import type { OpenRunState } from '../contract/agent-run.ts';
+import type { SendMessage } from '../contract/messages.ts';
+import { assertNever } from '../transcript/assert-never.ts';
+import { model } from './activity-proxies.ts';
+import { runBatch } from './batch.ts';
+import { show, stepSummary } from './presentation.ts';
+import type { SessionState } from './session-state.ts';
+
+/** How the steps of a run ended, as the workflow sees it. `continue`: at a step boundary, the history is long enough. */
+export type StepsEnd = CloseRunInput['ending'] | { readonly status: 'continue' } | { readonly status: 'closed' };
+
+/** Responses that a provider may split one turn into (`pause`) before we give up on it. */
+const MAX_CONTINUATIONS = 5;
+
+/** Model, then its tools, until the model asks for nothing more. Messages join between the two, never inside. */
+export async function runSteps(state: SessionState, cancelled: () => boolean): Promise<StepsEnd> {
+  let nudge = false;
+  for (;;) {
+    const answer = await callModel(state, nudge);
+    nudge = false;
+    if (cancelled()) return cancelEnding(state);
+    switch (answer.outcome) {
+      case 'final':
+        if (answer.nudge !== true) return { status: 'completed' };
+        nudge = true;
+        advance(state, { nudged: true });
+        break;
+      case 'tools': {
+        const refused = await toolTurn(state, answer, cancelled);
+        if (refused !== undefined) return refused;
+        break;
+      }
+      case 'pause': {
+        const continuations = runOf(state).continuations + 1;
+        if (continuations > MAX_CONTINUATIONS) {
+          return failed('ProviderFailed', `the provider paused ${MAX_CONTINUATIONS} times without an answer`);
+        }
+        advance(state, { continuations });
+        break;
+      }
+      case 'cancelled':
+        return cancelEnding(state);
+      case 'over_budget':
+        return failed('BudgetExceeded', answer.message);
+      case 'compact':
+      case 'overflow':
+        return failed('ContextUnfittable', 'the request does not fit the context window');
+      case 'failed':
+        return { status: 'failed', error: answer.error, message: answer.message };
+      case 'closed':
+        return { status: 'closed' };
+      default:
+        return assertNever(answer, 'step outcome');
+    }
+    if (cancelled()) return cancelEnding(state);
+    if (workflowInfo().continueAsNewSuggested && !nudge) return { status: 'continue' };
+  }
+}
+
+/** Runs the batch that the model asked for; the ending, when it may not. */
+async function toolTurn(
+  state: SessionState,
+  answer: Extract<CallModelOutput, { outcome: 'tools' }>,
+  cancelled: () => boolean,
+): Promise<StepsEnd | undefined> {
+  const run = runOf(state);
+  state.run = { ...run, toolTurns: run.toolTurns + 1 };
+  if (answer.loop === 'end')
+    return failed('ToolLoop', 'the model repeated the same call with the same result five times');
+  if (run.toolTurns >= run.limits.maxToolTurns) {
+    return failed('MaxToolTurns', `the model asked for tools in more than ${run.limits.maxToolTurns} steps`);
+  }
+  show(
+    state,
+    `running ${answer.calls
+      .map((call) => call.label)
+      .join(', ')
+      .slice(0, 200)}`,
+  );
+  const failures = await runBatch(refOf(state), run.step, answer.calls, run.limits.maxParallelTools, cancelled);
+  advance(state, { failures });
+  return undefined;
+}
+
+async function callModel(state: SessionState, nudge: boolean): Promise<CallModelOutput> {
+  const run = runOf(state);
+  const joining = takeSteering(state);
+  const input: CallModelInput = {
+    ref: refOf(state),
+    step: run.step,
+    ...(Object.keys(run.failures).length === 0 ? {} : { failures: run.failures }),
+    ...(joining.length === 0 ? {} : { append: joining }),
+    ...(nudge ? { nudge: true } : {}),
+  };
+  state.run = { ...run, answers: [...run.answers, ...joining.map((message) => message.messageId)] };
+  show(state, `step ${run.step}: waiting for ${run.model}`);
+  const answer = await model.callModel.executeWithOptions(
+    { summary: stepSummary(run.step, run.model, state.contextTokens) },
+    [input],
+  );
+  state.run = { ...runOf(state), head: answer.head, failures: {} };
+  state.contextTokens = answer.contextTokens ?? state.contextTokens;
+  return answer;
+}
+
+/** Takes what should join the running run out of the inbox; follow-ups stay, in order. */
+function takeSteering(state: SessionState): SendMessage[] {
+  const joining = state.inbox.filter((message) => message.mode === 'steer');
+  const rest = state.inbox.filter((message) => message.mode !== 'steer');
+  state.inbox.splice(0, state.inbox.length, ...rest);
+  return joining;
+}
+
+function advance(state: SessionState, change: Partial<OpenRunState>): void {
+  const run = runOf(state);
+  state.run = { ...run, ...change, step: run.step + 1 };
+}
+
+export function runOf(state: SessionState): OpenRunState {
+  if (state.run === undefined) throw new TypeError('no run is open');
+  return state.run;
+}
+
+export function refOf(state: SessionState): ActivityRef {
+  const { runId, storeId, head } = runOf(state);
+  return { sessionId: state.sessionId, runId, storeId, head };
+}
+
+export function cancelEnding(state: SessionState): CloseRunInput['ending'] {
+  return { status: 'cancelled', reason: state.cancel?.reason ?? 'cancelled' };
+}
+
+function failed(error: Extract<CloseRunInput['ending'], { status: 'failed' }>['error'], message: string): StepsEnd {
+  return { status: 'failed', error, message };
+}
