@@ -22,6 +22,8 @@ export interface Provider {
   /** Id in the registry: the prefix of `provider/model`. */
   readonly id: string;
   readonly api: Api;
+  /** All models that it serves, where that list is closed. Absent: any name may exist, the endpoint decides. */
+  readonly models?: readonly string[];
   /** Where replay data of this provider may go back to. */
   scope(model: string): ReplayScope;
   stream(request: MessageRequest, options: StreamOptions): AsyncIterable<StreamEvent>;
