@@ -25,7 +25,9 @@ const STAND_INS: Readonly<Record<string, JsonObject>> = {
 export function inputSchemaOf(toolName: string, schema: z.ZodType): JsonObject {
   const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', cycles: 'ref', override: standIn });
   // A round trip: zod's object carries non-enumerable helpers and may share parts.
-  return objectRoot(toolName, JSON.parse(JSON.stringify(json)));
+  const plain: JsonObject = JSON.parse(JSON.stringify(json));
+  const saysNothing = Object.keys(plain).every((key) => key === '$schema' || key === 'description');
+  return objectRoot(toolName, saysNothing ? { ...plain, additionalProperties: true } : plain);
 }
 
 type Override = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0];

@@ -1,0 +1,70 @@
+import type { ToolSpec } from '../transcript/message.ts';
+import { wireName } from '../transcript/wire-name.ts';
+import { effectClass } from './effect-class.ts';
+import type { Tool } from './tool.ts';
+
+/** The tools a worker knows. */
+export interface ToolRegistry {
+  /** In the order of registration. */
+  readonly tools: readonly Tool[];
+  /** By the tool's own name or by the one it has on the wire. */
+  get(name: string): Tool | undefined;
+  /** What the model is told, in the order of `names` (default: all). Unknown names are a TypeError. */
+  specs(names?: readonly string[]): readonly ToolSpec[];
+}
+
+export interface ToolRegistryOptions {
+  /** `false` refuses every tool that is not read-only: for workers that cannot ask for approval. Default true. */
+  readonly allowEffects?: boolean;
+}
+
+/**
+ * Holds tools under their names.
+ *
+ * @throws TypeError naming the tools for a duplicate, for two names that providers would see as one (`a.b` and `a_b`),
+ *   and for a tool with effects where these are not allowed.
+ */
+export function createToolRegistry(tools: readonly Tool[], options: ToolRegistryOptions = {}): ToolRegistry {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) {
+    if (options.allowEffects === false) requireReadOnly(tool);
+    claim(byName, tool);
+  }
+  const get = (name: string): Tool | undefined => byName.get(name);
+  return {
+    tools: [...tools],
+    get,
+    specs: (names) => (names === undefined ? tools : names.map((name) => known(get(name), name))).map(spec),
+  };
+}
+
+function claim(byName: Map<string, Tool>, tool: Tool): void {
+  const wire = wireName(tool.name);
+  for (const name of new Set([tool.name, wire])) {
+    const owner = byName.get(name);
+    if (owner?.name === tool.name)
+      throw new TypeError(`there are two tools with the name ${JSON.stringify(tool.name)}`);
+    if (owner !== undefined) {
+      const pair = `${JSON.stringify(owner.name)} and ${JSON.stringify(tool.name)}`;
+      throw new TypeError(`the tools ${pair} would both be called ${JSON.stringify(wire)} by providers; rename one`);
+    }
+  }
+  byName.set(tool.name, tool);
+  byName.set(wire, tool);
+}
+
+function requireReadOnly(tool: Tool): void {
+  if (effectClass(tool) === 'read_only') return;
+  throw new TypeError(
+    `the tool ${JSON.stringify(tool.name)} is not marked read-only (annotations.readOnlyHint) and tools with effects are not allowed here`,
+  );
+}
+
+function known(tool: Tool | undefined, name: string): Tool {
+  if (tool === undefined) throw new TypeError(`there is no tool with the name ${JSON.stringify(name)}`);
+  return tool;
+}
+
+function spec({ name, description, inputSchema }: Tool): ToolSpec {
+  return { name, description, inputSchema };
+}
