@@ -20,6 +20,8 @@ export interface TruncateOptions {
   readonly maxTokens: number;
   /** Named in the note, so that the model can ask for the rest. */
   readonly callId?: string;
+  /** What the note says instead of `read_tool_output`, when the text is no tool output: "read_file on AGENTS.md". */
+  readonly readBy?: string;
   /** Default `fitted`. */
   readonly estimator?: TokenEstimator;
 }
@@ -65,7 +67,8 @@ interface Size {
   readonly lines: number;
 }
 
-function howToRead({ callId }: TruncateOptions): string {
+function howToRead({ callId, readBy }: TruncateOptions): string {
+  if (readBy !== undefined) return readBy;
   return `read_tool_output${callId === undefined ? '' : ` with callId ${JSON.stringify(callId)}`}`;
 }
 
