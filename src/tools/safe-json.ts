@@ -60,9 +60,11 @@ function write(value: unknown, out: Writer): void {
 }
 
 function writeObject(value: object | null, out: Writer): void {
-  if (value === null) return put(out, 'null');
-  if (out.ancestors.includes(value)) return put(out, '"[circular]"');
-  if (out.ancestors.length >= MAX_DEPTH) return put(out, '"[nested too deep]"');
+  const instead = standIn(value, out.ancestors);
+  if (instead !== undefined || value === null) {
+    put(out, instead ?? 'null');
+    return;
+  }
   out.ancestors.push(value);
   try {
     writeParts(value, out);
@@ -74,31 +76,38 @@ function writeObject(value: object | null, out: Writer): void {
   }
 }
 
+/** JSON text for objects whose fields are not what they mean. */
+function standIn(value: object | null, ancestors: readonly unknown[]): string | undefined {
+  if (value === null) return 'null';
+  if (ancestors.includes(value)) return '"[circular]"';
+  if (ancestors.length >= MAX_DEPTH) return '"[nested too deep]"';
+  if (value instanceof RegExp) return JSON.stringify(String(value));
+  return ArrayBuffer.isView(value) || value instanceof ArrayBuffer ? `"[${value.byteLength} bytes]"` : undefined;
+}
+
 function writeParts(value: object, out: Writer): void {
-  if (Array.isArray(value)) return writeList(value, out);
-  if (value instanceof Set) return writeList([...value], out);
-  if (value instanceof Map) {
+  const { toJSON } = value as { toJSON?: unknown };
+  if (Array.isArray(value)) {
+    writeList(value, out);
+  } else if (value instanceof Set) {
+    writeList([...value], out);
+  } else if (value instanceof Map) {
     const named = [...value.keys()].every((key) => typeof key === 'string');
-    return named ? writeFields([...value] as [string, unknown][], out) : writeList([...value], out);
-  }
-  if (value instanceof Error)
-    return writeFields(
+    if (named) writeFields([...value], out);
+    else writeList([...value], out);
+  } else if (value instanceof Error) {
+    writeFields(
       [
         ['name', value.name],
         ['message', value.message],
       ],
       out,
     );
-  if (value instanceof RegExp) return put(out, JSON.stringify(String(value)));
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
-    return put(out, `"[${value.byteLength} bytes]"`);
+  } else if (typeof toJSON === 'function') {
+    write(toJSON.call(value, ''), out);
+  } else {
+    writeFields(Object.entries(value), out);
   }
-  const { toJSON } = value as { toJSON?: unknown };
-  if (typeof toJSON === 'function') return write(toJSON.call(value, ''), out);
-  writeFields(
-    Object.keys(value).map((key) => [key, (value as Record<string, unknown>)[key]]),
-    out,
-  );
 }
 
 function writeList(list: readonly unknown[], out: Writer): void {
