@@ -21,6 +21,8 @@ export type HoldfastErrorCode =
   | 'InvalidOutput'
   | 'ProviderFailed'
   | 'TemporalUnavailable'
+  | 'NoWorker'
+  | 'RunAbandoned'
   | 'ConfigInvalid'
   | 'Internal';
 
@@ -53,6 +55,8 @@ export const ERROR_HINTS: Readonly<Record<HoldfastErrorCode, string>> = {
   InvalidOutput: 'The answer did not fit the output schema twice; loosen the schema or use another model.',
   ProviderFailed: 'See the message of the provider; the session goes on with the next message.',
   TemporalUnavailable: 'Start it with `npx holdfast dev`, or set TEMPORAL_ADDRESS.',
+  NoWorker: 'Start one with `npx holdfast worker` (or `npx holdfast dev`, which starts the server too).',
+  RunAbandoned: 'Its workflow was terminated or is gone; the next message of the session marks it and goes on.',
   ConfigInvalid: 'Correct holdfast.config.ts.',
   Internal: 'This is a bug in holdfast; please report it with the output of --debug.',
 };

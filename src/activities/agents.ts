@@ -1,0 +1,35 @@
+import type { Logger } from 'pino';
+import type { ProviderRegistry } from '../providers/registry.ts';
+import type { Store } from '../store/store.ts';
+import type { ToolRegistry } from '../tools/registry.ts';
+import type { MessageRequest, Usage } from '../transcript/message.ts';
+
+/** An agent as the worker runs it. */
+export interface AgentSpec {
+  readonly name: string;
+  /** The first part of the system prompt. */
+  readonly instructions: string;
+  /** `provider/model`; absent: the worker's default. */
+  readonly model?: string;
+  readonly tools: ToolRegistry;
+  readonly maxToolTurns: number;
+  readonly maxParallelTools: number;
+  /** Seconds; a tool's own wins. */
+  readonly toolTimeoutSecs: number;
+  /** Tokens. */
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+  readonly thinking?: MessageRequest['thinking'];
+}
+
+/** What the activities of one worker work with. Everything is read-only and shared between attempts. */
+export interface ActivityDeps {
+  readonly store: Store;
+  readonly agents: ReadonlyMap<string, AgentSpec>;
+  readonly providers: ProviderRegistry;
+  readonly log: Logger;
+  /** Absolute path of the folder that the agents work on. */
+  readonly workspace: string;
+  /** Cost of a call in US dollars, `null` where no price is known. */
+  readonly costUsd: (usage: Usage, model: string) => number | null;
+}

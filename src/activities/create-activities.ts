@@ -1,0 +1,21 @@
+import type { Activities } from '../contract/activities.ts';
+import type { ActivityDeps } from './agents.ts';
+import { createCallModel } from './call-model.ts';
+import { createCallTool } from './call-tool.ts';
+import { createCloseRun } from './close-run.ts';
+import { createOpenRun } from './open-run.ts';
+import { createRunConfigs } from './run-config.ts';
+import { createSettleBatch } from './settle-batch.ts';
+import { createTranscripts } from './transcripts.ts';
+
+/** Binds all activities of a worker to what they work with. */
+export function createActivities(deps: ActivityDeps): Activities {
+  const shared = { ...deps, runConfig: createRunConfigs(deps.store), transcript: createTranscripts(deps.store) };
+  return {
+    openRun: createOpenRun(deps),
+    callModel: createCallModel(shared),
+    callTool: createCallTool(shared),
+    settleBatch: createSettleBatch(deps),
+    closeRun: createCloseRun(shared),
+  };
+}

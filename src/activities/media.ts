@@ -1,0 +1,14 @@
+import type { MediaLookup } from '../providers/provider.ts';
+import type { Store } from '../store/store.ts';
+import type { MediaRef } from '../transcript/items.ts';
+
+/** Reads the bytes that a request refers to, so that building it stays pure. */
+export async function loadMedia(store: Store, refs: readonly MediaRef[]): Promise<MediaLookup> {
+  const base64 = new Map<string, string>();
+  for (const { sha256 } of refs) {
+    if (base64.has(sha256)) continue;
+    const bytes = await store.blob(sha256);
+    if (bytes !== undefined) base64.set(sha256, Buffer.from(bytes).toString('base64'));
+  }
+  return (media) => base64.get(media.sha256);
+}

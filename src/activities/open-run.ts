@@ -1,0 +1,102 @@
+import type { Activities, OpenRunInput, OpenRunOutput } from '../contract/activities.ts';
+import { DEFAULT_AGENT } from '../contract/identity.ts';
+import { composePrompt } from '../prompt/compose-prompt.ts';
+import { ModelResolutionError } from '../providers/registry.ts';
+import type { JsonObject } from '../transcript/json.ts';
+import type { ActivityDeps, AgentSpec } from './agents.ts';
+import { terminalEnding } from './close-run.ts';
+import { translated } from './failure.ts';
+import { acceptedMessage } from './message-content.ts';
+import { freeze } from './run-config.ts';
+import { currentWriter } from './writer.ts';
+
+/** How long a dead worker may go unnoticed, in milliseconds. */
+const HEARTBEAT_MS = 10_000;
+
+export function createOpenRun(deps: ActivityDeps): Activities['openRun'] {
+  return (input) => translated(() => openRun(deps, input));
+}
+
+async function openRun(deps: ActivityDeps, input: OpenRunInput): Promise<OpenRunOutput> {
+  const { store } = deps;
+  const chosen = choose(deps, input);
+  const message = await acceptedMessage(store, input.message);
+  const queued = await Promise.all(input.queued.map((waiting) => acceptedMessage(store, waiting)));
+  const config = chosen.agent === undefined ? {} : await frozen(deps, chosen.agent, chosen.model);
+  const opened = await store.openRun(currentWriter(input.sessionId), {
+    ...(input.storeId === undefined ? {} : { storeId: input.storeId }),
+    runId: input.runId,
+    message,
+    agent: chosen.agentName,
+    model: chosen.model,
+    config,
+    queued,
+  });
+  const { storeId, head } = opened;
+  if (opened.status === 'ended') return { outcome: 'ended', storeId, head, ending: terminalEnding(opened.outcome) };
+  const common = { storeId, head, agent: chosen.agentName, model: chosen.model };
+  if (chosen.agent === undefined)
+    return { outcome: 'refused', ...common, error: chosen.error, message: chosen.message };
+  deps.log.info({
+    event: 'run.opened',
+    session_id: input.sessionId,
+    run_id: input.runId,
+    agent: chosen.agentName,
+    model: chosen.model,
+  });
+  const { maxToolTurns, maxParallelTools } = chosen.agent;
+  return { outcome: 'open', ...common, limits: { maxToolTurns, maxParallelTools, heartbeatMs: HEARTBEAT_MS } };
+}
+
+type Chosen =
+  | { readonly agent: AgentSpec; readonly agentName: string; readonly model: string }
+  | {
+      readonly agent: undefined;
+      readonly agentName: string;
+      readonly model: string;
+      readonly error: 'UnknownAgent' | 'UnknownModel';
+      readonly message: string;
+    };
+
+/** Agent and model of the run, or why there is none. The message is kept either way: it ends in `run_failed`. */
+function choose(deps: ActivityDeps, { message }: OpenRunInput): Chosen {
+  const agentName = message.agent ?? DEFAULT_AGENT;
+  const agent = deps.agents.get(agentName);
+  const wanted = message.model ?? agent?.model ?? deps.providers.defaultModel ?? '';
+  if (agent === undefined) {
+    const known = [...deps.agents.keys()].join(', ');
+    return {
+      agent,
+      agentName,
+      model: wanted,
+      error: 'UnknownAgent',
+      message: `there is no agent "${agentName}" (there are: ${known})`,
+    };
+  }
+  try {
+    return { agent, agentName, model: deps.providers.resolve(wanted === '' ? undefined : wanted).name };
+  } catch (error) {
+    if (!(error instanceof ModelResolutionError)) throw error;
+    return { agent: undefined, agentName, model: wanted, error: 'UnknownModel', message: error.message };
+  }
+}
+
+async function frozen(deps: ActivityDeps, agent: AgentSpec, model: string): Promise<JsonObject> {
+  const prompt = await composePrompt({ agentInstructions: agent.instructions, workspace: deps.workspace });
+  const config = await freeze(
+    deps.store,
+    {
+      agent: agent.name,
+      model,
+      maxToolTurns: agent.maxToolTurns,
+      maxParallelTools: agent.maxParallelTools,
+      toolTimeoutSecs: agent.toolTimeoutSecs,
+      maxOutputTokens: agent.maxOutputTokens ?? null,
+      temperature: agent.temperature ?? null,
+      thinking: agent.thinking ?? null,
+    },
+    prompt.text,
+    agent.tools.specs,
+  );
+  return { ...config } as unknown as JsonObject;
+}
