@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Environment, TEMPORAL } from './locations.ts';
+import { type Environment, homeOf, TEMPORAL } from './locations.ts';
 import type { Narrator } from './narrator.ts';
 
 /** The last release of the CLI that `go install` takes: later ones have a `replace` in their go.mod. */
@@ -35,7 +35,7 @@ export async function goInstallTemporal({ env, into, progress }: GoInstallOption
         `-s -w -X github.com/temporalio/cli/temporalcli.Version=${CLI_VERSION}`,
         `github.com/temporalio/cli/cmd/temporal@v${CLI_VERSION}`,
       ],
-      { env: { ...env, GOBIN: into }, stdio: ['ignore', 'ignore', 'pipe'] },
+      { env: { ...env, HOME: homeOf(env), GOBIN: into }, stdio: ['ignore', 'ignore', 'pipe'] },
     );
     createInterface({ input: child.stderr }).on('line', (line) => {
       if (line.startsWith('go: downloading')) {

@@ -13,7 +13,7 @@ export function pathFolders(env: Environment): readonly string[] {
 
 /** The user's cache of holdfast: `$XDG_CACHE_HOME/holdfast`, else `~/.cache/holdfast`. */
 export function userCacheDir(env: Environment): string {
-  return join(env.XDG_CACHE_HOME || join(home(env), '.cache'), 'holdfast');
+  return join(env.XDG_CACHE_HOME || join(homeOf(env), '.cache'), 'holdfast');
 }
 
 /** Where `go install` puts programs: `$GOBIN`, `$GOPATH/bin` (`go help install`), `~/go/bin`. */
@@ -21,11 +21,11 @@ export function goBinFolders(env: Environment): readonly string[] {
   const fromGoPath = (env.GOPATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return [
     ...(env.GOBIN ? [env.GOBIN] : []),
-    ...[...fromGoPath, join(home(env), 'go')].map((folder) => join(folder, 'bin')),
+    ...[...fromGoPath, join(homeOf(env), 'go')].map((folder) => join(folder, 'bin')),
   ];
 }
 
 /** An empty HOME (some CI) falls back to what the system knows of the user. */
-function home(env: Environment): string {
+export function homeOf(env: Environment): string {
   return env.HOME || env.USERPROFILE || homedir();
 }

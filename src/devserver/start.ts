@@ -18,15 +18,6 @@ const PORT_TRIES = 5;
 /** Closed runs stay readable in the Web UI for thirty days; the dev server's own default is one. */
 const RETENTION = `${30 * 24 * 3600}s`;
 
-/** Search attributes of every run, all of type Keyword. */
-export const SEARCH_ATTRIBUTES: readonly string[] = [
-  'HoldfastSession',
-  'HoldfastAgent',
-  'HoldfastModel',
-  'HoldfastStatus',
-  'HoldfastRun',
-];
-
 /**
  * Without these two a step takes 190 ms instead of 31 ms: the server's one history shard looks at its queue at most
  * twenty times a second, and first activities wait for a poll.
@@ -37,6 +28,8 @@ export interface StartOptions {
   readonly binary: TemporalBinary;
   /** State folder of the workspace (`.holdfast`): gets `temporal.db` and `logs/`. */
   readonly stateDir: string;
+  /** Names of search attributes to register, all of type Keyword. */
+  readonly searchAttributes: readonly string[];
   readonly preferredPort?: number;
   readonly preferredUiPort?: number;
   /** Further settings as `KEY=VALUE`. */
@@ -119,7 +112,7 @@ function spawnServer(options: StartOptions, ports: Ports, logFile: string): Chil
         ...['--http-port', String(ports.http), '--metrics-port', String(ports.metrics)],
         ...['--db-filename', databaseOf(options)],
         ...[...DYNAMIC_CONFIG, ...(options.dynamicConfig ?? [])].flatMap((pair) => ['--dynamic-config-value', pair]),
-        ...SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
+        ...options.searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
       ],
       { stdio: ['ignore', log, log], detached: true },
     );

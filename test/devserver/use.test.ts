@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/names.ts';
 import { isAlive } from '../../src/devserver/process-identity.ts';
-import { SEARCH_ATTRIBUTES } from '../../src/devserver/start.ts';
 import { type DevState, liveDevState } from '../../src/devserver/state.ts';
 import { type DevServerInUse, useDevServer } from '../../src/devserver/use.ts';
 import { installedTemporal } from './temporal-cli.ts';
@@ -28,6 +28,7 @@ async function use(over: { preferredPort?: number; preferredUiPort?: number } = 
     stateDir,
     binary: installedTemporal,
     worker: false,
+    searchAttributes: SEARCH_ATTRIBUTES,
     preferredPort: 17_233,
     preferredUiPort: 18_233,
     ...over,
@@ -41,7 +42,7 @@ async function otherProcess(): Promise<{ state: DevState; leave: () => Promise<v
   const script = `
     import { useDevServer } from ${JSON.stringify(join(import.meta.dirname, '../../dist/src/devserver/use.js'))};
     const binary = async () => (${JSON.stringify(await installedTemporal())});
-    const server = await useDevServer({ stateDir: ${JSON.stringify(stateDir)}, binary, worker: true, preferredPort: 17233, preferredUiPort: 18233 });
+    const server = await useDevServer({ stateDir: ${JSON.stringify(stateDir)}, binary, worker: true, searchAttributes: [], preferredPort: 17233, preferredUiPort: 18233 });
     console.log(JSON.stringify(server.state));
     process.stdin.once('data', async () => { await server.release(); process.exit(0); });`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
