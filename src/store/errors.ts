@@ -5,6 +5,8 @@
  * store's last seq is lower than what the workflow knows (restored from a backup under an open run). `StoreMismatch`:
  * the store belongs to another namespace, or the run to another store. `StoreTooNew`: a later release wrote it.
  * `StoreUnavailable`: it cannot be opened, read or written right now (permission, full disk, corrupt, locked).
+ * `NotFound`: the session or run is not there. `Internal`: the caller asked for what would break the transcript (a
+ * second open batch, a call id used twice); nothing was written.
  */
 export type StoreErrorCode =
   | 'Fenced'
@@ -12,7 +14,8 @@ export type StoreErrorCode =
   | 'StoreMismatch'
   | 'StoreTooNew'
   | 'StoreUnavailable'
-  | 'NotFound';
+  | 'NotFound'
+  | 'Internal';
 
 export class StoreError extends Error {
   override readonly name = 'StoreError';

@@ -1,0 +1,95 @@
+import { appendEvents } from './append-events.ts';
+import type { Database } from './database.ts';
+import { recordAttempt } from './fence.ts';
+import { refused } from './refusals.ts';
+import { checkStore, isClosed, runOf } from './run-state.ts';
+import type { ToolEffectsTable } from './schema.ts';
+import { type SessionWrite, writeSession } from './session-write.ts';
+import type { BeginCall, BegunCall, Writer } from './store.ts';
+
+/** See {@link Store.beginCall}. */
+export async function beginCall(
+  database: Database,
+  storeId: string,
+  writer: Writer,
+  input: BeginCall,
+): Promise<BegunCall> {
+  checkStore(storeId, input.ref.storeId);
+  // An attempt that finds a fresh lease only waits: the one that holds it must still be able to commit.
+  const rules = { beginsAttempt: input.effect !== 'at_most_once' };
+  return await writeSession(database, writer, (write) => begun(write, input), rules);
+}
+
+async function begun(write: SessionWrite, input: BeginCall): Promise<BegunCall> {
+  const run = await runOf(write, input.ref);
+  if (isClosed(run.status)) return { status: 'closed', runStatus: run.status };
+  const call = await write.trx
+    .selectFrom('tool_calls')
+    .select(['stored_json', 'attempt', 'started_at'])
+    .where('session_id', '=', write.writer.sessionId)
+    .where('call_id', '=', input.callId)
+    .executeTakeFirst();
+  if (call === undefined) throw refused(`No batch of session ${write.writer.sessionId} asks for call ${input.callId}.`);
+  if (call.stored_json !== null) return { status: 'done', result: JSON.parse(call.stored_json) };
+
+  if (input.effect === 'at_most_once') {
+    const effect = await effectRow(write, input.callId);
+    if (effect !== undefined && !isOwn(write.writer, effect)) {
+      if (effect.lease_until_ms > write.nowMs) return { status: 'leased', untilMs: effect.lease_until_ms };
+      await recordAttempt(write.trx, write.writer);
+      return { status: 'lost' };
+    }
+    if (write.writer.attempt > 1) await recordAttempt(write.trx, write.writer);
+    if (effect !== undefined) return { status: 'run' };
+  }
+  if (input.effect !== 'read_only') await noteEffect(write, input);
+  await start(write, input);
+  return { status: 'run' };
+}
+
+/** The same attempt asking again: it has not run the tool, for it runs it only after the answer. */
+function isOwn(writer: Writer, effect: Pick<ToolEffectsTable, 'owner' | 'activity_id' | 'attempt'>): boolean {
+  return effect.owner === writer.owner && effect.activity_id === writer.activityId && effect.attempt === writer.attempt;
+}
+
+async function effectRow(write: SessionWrite, callId: string) {
+  return await write.trx
+    .selectFrom('tool_effects')
+    .select(['owner', 'activity_id', 'attempt', 'lease_until_ms'])
+    .where('session_id', '=', write.writer.sessionId)
+    .where('call_id', '=', callId)
+    .executeTakeFirst();
+}
+
+/** The ledger's entry. An idempotent call may be begun again; of an at-most-once call this is the only start. */
+async function noteEffect(write: SessionWrite, input: BeginCall): Promise<void> {
+  const { owner, activityId, attempt, sessionId } = write.writer;
+  const start = { owner, activity_id: activityId, attempt, lease_until_ms: write.nowMs + input.leaseMs };
+  await write.trx
+    .insertInto('tool_effects')
+    .values({
+      session_id: sessionId,
+      call_id: input.callId,
+      run_id: input.ref.runId,
+      name: input.name,
+      effect: input.effect,
+      ...start,
+      started_at: write.at,
+      completed_at: null,
+      late_result_json: null,
+    })
+    .$if(input.effect === 'idempotent', (query) =>
+      query.onConflict((conflict) => conflict.columns(['session_id', 'call_id']).doUpdateSet(start)),
+    )
+    .execute();
+}
+
+async function start(write: SessionWrite, input: BeginCall): Promise<void> {
+  await write.trx
+    .updateTable('tool_calls')
+    .set({ started_at: write.at, attempt: write.writer.attempt })
+    .where('session_id', '=', write.writer.sessionId)
+    .where('call_id', '=', input.callId)
+    .execute();
+  await appendEvents(write, input.ref.runId, [input.event]);
+}

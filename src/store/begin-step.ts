@@ -1,0 +1,88 @@
+import type { AgentEvent } from '../transcript/events.ts';
+import { appendEvents } from './append-events.ts';
+import { appendItems } from './append-items.ts';
+import type { Database } from './database.ts';
+import { noteTaken } from './messages.ts';
+import { closeOpenBatch } from './open-batch.ts';
+import { checkStore, isClosed, runOf } from './run-state.ts';
+import type { RequestsTable } from './schema.ts';
+import { type SessionWrite, writeSession } from './session-write.ts';
+import type { BeginStep, BegunStep, Writer } from './store.ts';
+
+/** See {@link Store.beginStep}. */
+export async function beginStep(
+  database: Database,
+  storeId: string,
+  writer: Writer,
+  input: BeginStep,
+): Promise<BegunStep> {
+  checkStore(storeId, input.ref.storeId);
+  return await writeSession(database, writer, async (write) => {
+    const run = await runOf(write, input.ref);
+    if (isClosed(run.status)) return { status: 'closed', head: write.lastSeq, runStatus: run.status };
+    const request = await requestRow(write, input.ref.runId, input.step);
+    if (request === undefined) {
+      await begin(write, input);
+      return { status: 'begun', head: write.lastSeq };
+    }
+    if (request.outcome_json !== null) {
+      return { status: 'committed', head: write.lastSeq, outcome: JSON.parse(request.outcome_json) };
+    }
+    if (request.owner !== writer.owner || request.attempt < writer.attempt) await beginAgain(write, input);
+    return { status: 'begun', head: write.lastSeq };
+  });
+}
+
+export async function requestRow(
+  write: SessionWrite,
+  runId: string,
+  step: number,
+): Promise<Pick<RequestsTable, 'outcome_json' | 'attempt' | 'owner'> | undefined> {
+  return await write.trx
+    .selectFrom('requests')
+    .select(['outcome_json', 'attempt', 'owner'])
+    .where('run_id', '=', runId)
+    .where('step', '=', step)
+    .executeTakeFirst();
+}
+
+async function begin(write: SessionWrite, input: BeginStep): Promise<void> {
+  const { runId } = input.ref;
+  await closeOpenBatch(write, input.settlement);
+  await appendItems(write, { runId, step: input.step }, input.append);
+  await appendEvents(write, runId, input.events);
+  for (const messageId of input.joined) await noteTaken(write, runId, { messageId, mode: 'steer' });
+  await write.trx
+    .insertInto('requests')
+    .values({
+      run_id: runId,
+      step: input.step,
+      session_id: write.writer.sessionId,
+      owner: write.writer.owner,
+      attempt: write.writer.attempt,
+      head_at_begin: write.lastSeq,
+      began_at: write.at,
+      model: null,
+      request_json: null,
+      outcome_json: null,
+      committed_at: null,
+    })
+    .execute();
+}
+
+/** A later attempt: what the first one wrote stands; only its partial text is void, and readers are told so. */
+async function beginAgain(write: SessionWrite, input: BeginStep): Promise<void> {
+  const { runId } = input.ref;
+  await write.trx
+    .updateTable('requests')
+    .set({ attempt: write.writer.attempt, owner: write.writer.owner })
+    .where('run_id', '=', runId)
+    .where('step', '=', input.step)
+    .execute();
+  await write.trx.deleteFrom('event_deltas').where('run_id', '=', runId).where('step', '=', input.step).execute();
+  await appendEvents(write, runId, input.events.filter(isRestart));
+}
+
+function isRestart(event: AgentEvent): boolean {
+  return event.type === 'model_attempt_restarted';
+}

@@ -1,0 +1,93 @@
+import type { AgentEvent } from '../transcript/events.ts';
+import { appendEvents } from './append-events.ts';
+import { type Database, guarded, timestamp } from './database.ts';
+import { StoreError } from './errors.ts';
+import { saveResult, storedResult } from './open-batch.ts';
+import { refused } from './refusals.ts';
+import { checkStore, isClosed, runOf } from './run-state.ts';
+import { type SessionWrite, writeSession } from './session-write.ts';
+import type { CommitCall, StoredResult, Writer } from './store.ts';
+import { saveOutput } from './tool-output.ts';
+
+/** See {@link Store.commitCall}. */
+export async function commitCall(
+  database: Database,
+  storeId: string,
+  writer: Writer,
+  input: CommitCall,
+): Promise<StoredResult> {
+  checkStore(storeId, input.ref.storeId);
+  try {
+    return await writeSession(database, writer, (write) => committed(write, input));
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'Fenced') await keepLate(database, writer, input);
+    throw error;
+  }
+}
+
+async function committed(write: SessionWrite, input: CommitCall): Promise<StoredResult> {
+  const run = await runOf(write, input.ref);
+  const known = await storedCall(write, input.callId);
+  if (known !== undefined) {
+    await keepLateResult(write, input);
+    return known;
+  }
+  if (isClosed(run.status)) throw refused(`Run ${run.run_id} is closed and call ${input.callId} has no result.`);
+  const stored = withPreviewOf(input.events, storedResult(input.result, input.fullOutput));
+  const details =
+    input.fullOutput === undefined
+      ? { now: write.at, stored }
+      : { now: write.at, stored, outputUnits: input.fullOutput.length };
+  await saveResult(write, input.result, details);
+  if (input.fullOutput !== undefined) {
+    await saveOutput(write.trx, write.writer.sessionId, input.callId, input.fullOutput);
+  }
+  await write.trx
+    .updateTable('tool_effects')
+    .set({ completed_at: write.at })
+    .where('session_id', '=', write.writer.sessionId)
+    .where('call_id', '=', input.callId)
+    .execute();
+  await appendEvents(write, input.ref.runId, input.events);
+  return stored;
+}
+
+/** People and workflow see the same preview. */
+function withPreviewOf(events: readonly AgentEvent[], stored: StoredResult): StoredResult {
+  const end = events.find((event) => event.type === 'tool_call_completed' || event.type === 'tool_call_failed');
+  return end === undefined ? stored : { ...stored, preview: end.preview };
+}
+
+async function storedCall(write: SessionWrite, callId: string): Promise<StoredResult | undefined> {
+  const row = await write.trx
+    .selectFrom('tool_calls')
+    .select('stored_json')
+    .where('session_id', '=', write.writer.sessionId)
+    .where('call_id', '=', callId)
+    .executeTakeFirst();
+  if (row === undefined) throw refused(`No batch of session ${write.writer.sessionId} asks for call ${callId}.`);
+  return row.stored_json === null ? undefined : JSON.parse(row.stored_json);
+}
+
+/** A result that comes after its call was given up stays in the ledger: it tells what really happened. */
+async function keepLateResult(write: SessionWrite, input: CommitCall): Promise<void> {
+  await lateUpdate(write.trx, write.writer.sessionId, write.at, input);
+}
+
+/** The writer is fenced, so its transaction is gone; the ledger alone takes what it has to tell. */
+async function keepLate(database: Database, writer: Writer, input: CommitCall): Promise<void> {
+  await guarded(database, () =>
+    database.writer.transaction().execute((trx) => lateUpdate(trx, writer.sessionId, timestamp(database), input)),
+  );
+}
+
+async function lateUpdate(trx: SessionWrite['trx'], sessionId: string, at: string, input: CommitCall): Promise<void> {
+  await trx
+    .updateTable('tool_effects')
+    .set({ late_result_json: JSON.stringify({ at, result: input.result }) })
+    .where('session_id', '=', sessionId)
+    .where('call_id', '=', input.callId)
+    .where('completed_at', 'is', null)
+    .where('late_result_json', 'is', null)
+    .execute();
+}

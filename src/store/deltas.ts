@@ -1,0 +1,70 @@
+import { requestRow } from './begin-step.ts';
+import { type Database, guarded } from './database.ts';
+import { checkStore, isClosed, runOf } from './run-state.ts';
+import { writeSession } from './session-write.ts';
+import type { AppendDeltas, Delta, DeltaPage, Writer } from './store.ts';
+
+/** See {@link Store.appendDeltas}. */
+export async function appendDeltas(
+  database: Database,
+  storeId: string,
+  writer: Writer,
+  input: AppendDeltas,
+): Promise<void> {
+  checkStore(storeId, input.ref.storeId);
+  if (input.deltas.length === 0) return;
+  await writeSession(database, writer, async (write) => {
+    const { runId } = input.ref;
+    const run = await runOf(write, input.ref);
+    if (isClosed(run.status)) return;
+    const request = await requestRow(write, runId, input.step);
+    if (request === undefined || request.outcome_json !== null) return;
+    await write.trx
+      .insertInto('event_deltas')
+      .values(
+        input.deltas.map((delta, offset) => ({
+          run_id: runId,
+          step: input.step,
+          attempt: input.attempt,
+          n: input.from + offset,
+          kind: delta.kind,
+          text_json: JSON.stringify(delta.text),
+        })),
+      )
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    write.news.add(runId);
+  });
+}
+
+/** See {@link Store.deltas}. Rows of a committed step are gone, so what is there is of the running one. */
+export async function readDeltas(
+  database: Database,
+  runId: string,
+  cursor?: { readonly step: number; readonly attempt: number; readonly next: number },
+): Promise<DeltaPage | undefined> {
+  return await guarded(database, async () => {
+    const newest = await database.reader
+      .selectFrom('event_deltas')
+      .select(['step', 'attempt'])
+      .where('run_id', '=', runId)
+      .orderBy('step', 'desc')
+      .orderBy('attempt', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    if (newest === undefined) return undefined;
+    const { step, attempt } = newest;
+    const from = cursor?.step === step && cursor.attempt === attempt ? cursor.next : 0;
+    const rows = await database.reader
+      .selectFrom('event_deltas')
+      .select(['n', 'kind', 'text_json'])
+      .where('run_id', '=', runId)
+      .where('step', '=', step)
+      .where('attempt', '=', attempt)
+      .where('n', '>=', from)
+      .orderBy('n')
+      .execute();
+    const deltas = rows.map((row): Delta => ({ kind: row.kind as Delta['kind'], text: JSON.parse(row.text_json) }));
+    return { step, attempt, next: (rows.at(-1)?.n ?? from - 1) + 1, deltas };
+  });
+}

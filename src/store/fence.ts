@@ -1,0 +1,102 @@
+import type { Kysely } from 'kysely';
+import type { DatabaseKind } from './database.ts';
+import { fenced, notFound } from './refusals.ts';
+import type { Schema } from './schema.ts';
+import type { Writer } from './store.ts';
+
+export interface ClaimedSession {
+  readonly lastSeq: number;
+  readonly openBatchSeq: number | null;
+  readonly title: string;
+}
+
+/**
+ * Locks the session's row and makes sure that the writer owns it: the owner's own writes pass, and another execution
+ * takes over only if its attempt was scheduled later than the owner's claim.
+ *
+ * @param createdAt makes the session where it is missing.
+ * @throws StoreError `Fenced`, `NotFound`.
+ */
+export async function claimSession(
+  trx: Kysely<Schema>,
+  kind: DatabaseKind,
+  writer: Writer,
+  createdAt: string | undefined,
+): Promise<ClaimedSession> {
+  let row = await sessionRow(trx, kind, writer.sessionId);
+  if (row === undefined) {
+    if (createdAt === undefined) throw notFound(`There is no session ${writer.sessionId} in this store.`);
+    await createSession(trx, writer, createdAt);
+    row = await sessionRow(trx, kind, writer.sessionId);
+  }
+  if (row === undefined) throw notFound(`There is no session ${writer.sessionId} in this store.`);
+  if (row.owner !== writer.owner) {
+    if (writer.scheduledAtMs <= row.claimed_at_ms) {
+      throw fenced(`Session ${writer.sessionId} belongs to the later execution ${row.owner}.`);
+    }
+    await takeOver(trx, writer);
+  }
+  return { lastSeq: row.last_seq, openBatchSeq: row.open_batch_seq, title: row.title };
+}
+
+/**
+ * Refuses a writer when a later attempt of its activity has begun. First attempts leave no row, so that the usual
+ * step pays nothing.
+ */
+export async function checkAttempt(trx: Kysely<Schema>, writer: Writer, begins: boolean): Promise<void> {
+  const row = await trx
+    .selectFrom('activity_attempts')
+    .select('attempt')
+    .where('owner', '=', writer.owner)
+    .where('activity_id', '=', writer.activityId)
+    .executeTakeFirst();
+  const latest = row?.attempt ?? 1;
+  if (latest > writer.attempt) {
+    throw fenced(`Attempt ${latest} of activity ${writer.activityId} has begun; attempt ${writer.attempt} is late.`);
+  }
+  if (begins && writer.attempt > latest) await recordAttempt(trx, writer);
+}
+
+/** From now on earlier attempts of the writer's activity are refused. */
+export async function recordAttempt(trx: Kysely<Schema>, writer: Writer): Promise<void> {
+  const { owner, activityId, attempt } = writer;
+  await trx
+    .insertInto('activity_attempts')
+    .values({ owner, activity_id: activityId, attempt })
+    .onConflict((conflict) => conflict.columns(['owner', 'activity_id']).doUpdateSet({ attempt }))
+    .execute();
+}
+
+async function sessionRow(trx: Kysely<Schema>, kind: DatabaseKind, sessionId: string) {
+  return await trx
+    .selectFrom('sessions')
+    .select(['owner', 'claimed_at_ms', 'last_seq', 'open_batch_seq', 'title'])
+    .where('session_id', '=', sessionId)
+    .$if(kind === 'postgres', (query) => query.forUpdate())
+    .executeTakeFirst();
+}
+
+async function createSession(trx: Kysely<Schema>, writer: Writer, at: string): Promise<void> {
+  await trx
+    .insertInto('sessions')
+    .values({
+      session_id: writer.sessionId,
+      title: '',
+      created_at: at,
+      updated_at: at,
+      owner: writer.owner,
+      claimed_at_ms: writer.scheduledAtMs,
+      last_seq: 0,
+      open_batch_seq: null,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+async function takeOver(trx: Kysely<Schema>, writer: Writer): Promise<void> {
+  await trx
+    .updateTable('sessions')
+    .set({ owner: writer.owner, claimed_at_ms: writer.scheduledAtMs })
+    .where('session_id', '=', writer.sessionId)
+    .execute();
+}

@@ -1,0 +1,102 @@
+import type { AgentEvent } from '../transcript/events.ts';
+import { preview } from '../transcript/preview.ts';
+import { appendEvents } from './append-events.ts';
+import { appendItems } from './append-items.ts';
+import type { Database } from './database.ts';
+import { healSession } from './heal.ts';
+import { noteTaken } from './messages.ts';
+import { messageOutcome } from './read-messages.ts';
+import { textOf } from './readable-text.ts';
+import { refused } from './refusals.ts';
+import { checkStore, isClosed, runById } from './run-state.ts';
+import { type SessionWrite, writeSession } from './session-write.ts';
+import type { OpenedRun, OpenRun, Writer } from './store.ts';
+
+/** See {@link Store.openRun}. */
+export async function openRun(database: Database, storeId: string, writer: Writer, input: OpenRun): Promise<OpenedRun> {
+  checkStore(storeId, input.storeId);
+  return await writeSession(database, writer, (write) => opened(write, storeId, input), { create: true });
+}
+
+async function opened(write: SessionWrite, storeId: string, input: OpenRun): Promise<OpenedRun> {
+  const known = await runById(write, input.runId);
+  if (known !== undefined) {
+    if (known.session_id !== write.writer.sessionId) {
+      throw refused(`Run ${input.runId} is of session ${known.session_id}.`);
+    }
+    return isClosed(known.status)
+      ? { status: 'closed', storeId, head: write.lastSeq, runStatus: known.status }
+      : { status: 'open', storeId, head: write.lastSeq };
+  }
+  const { messageId } = input.message;
+  const before = await messageOutcome(write.trx, write.writer.sessionId, messageId);
+  if (before !== undefined) return { status: 'ended', storeId, head: write.lastSeq, outcome: before };
+
+  await healSession(write, new Set([messageId, ...input.queued.map((message) => message.messageId)]));
+  const healed = await messageOutcome(write.trx, write.writer.sessionId, messageId);
+  if (healed !== undefined) return { status: 'ended', storeId, head: write.lastSeq, outcome: healed };
+
+  await insertRun(write, input);
+  await noteTaken(write, input.runId, input.message);
+  if (write.title === '') write.title = preview(textOf(input.message.content).trimStart().split('\n', 1)[0] ?? '');
+  const item = {
+    kind: 'user_message',
+    schemaVersion: 1,
+    messageId,
+    origin: 'user',
+    content: input.message.content,
+  } as const;
+  await appendItems(write, { runId: input.runId, step: 0 }, [item]);
+  await appendEvents(write, input.runId, openingEvents(input));
+  return { status: 'open', storeId, head: write.lastSeq };
+}
+
+function openingEvents(input: OpenRun): readonly AgentEvent[] {
+  const { messageId, content } = input.message;
+  return [
+    { type: 'run_started', messageId, agent: input.agent, model: input.model, prompt: textOf(content) },
+    ...input.queued.map(
+      (message): AgentEvent => ({
+        type: 'user_message_queued',
+        messageId: message.messageId,
+        mode: message.mode,
+        preview: preview(textOf(message.content)),
+      }),
+    ),
+  ];
+}
+
+async function insertRun(write: SessionWrite, input: OpenRun): Promise<void> {
+  const { sessionId, owner } = write.writer;
+  const last = await write.trx
+    .selectFrom('agent_runs')
+    .select('run_number')
+    .where('session_id', '=', sessionId)
+    .orderBy('run_number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  await write.trx
+    .insertInto('agent_runs')
+    .values({
+      run_id: input.runId,
+      session_id: sessionId,
+      run_number: (last?.run_number ?? 0) + 1,
+      status: 'running',
+      agent: input.agent,
+      model: input.model,
+      owner,
+      started_at: write.at,
+      completed_at: null,
+      config_json: JSON.stringify(input.config),
+      steps: 0,
+      input_tokens: 0,
+      output_tokens: 0,
+      cache_read_tokens: 0,
+      cache_write_tokens: 0,
+      reasoning_tokens: 0,
+      cost_usd: 0,
+      unpriced_steps: 0,
+      final_index: null,
+    })
+    .execute();
+}

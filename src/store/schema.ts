@@ -1,0 +1,255 @@
+import type { Generated } from 'kysely';
+
+/**
+ * The tables, as both databases have them. Times are ISO 8601 UTC texts unless a name ends in `_ms`; `*_json` holds
+ * `JSON.stringify` output, which also carries what a database text cannot (NUL, lone surrogates).
+ */
+export interface Schema {
+  store_meta: { key: string; value: string };
+  sessions: SessionsTable;
+  agent_runs: AgentRunsTable;
+  messages: MessagesTable;
+  agent_events: AgentEventsTable;
+  event_deltas: EventDeltasTable;
+  transcript_items: TranscriptItemsTable;
+  conversation_turns: ConversationTurnsView;
+  tool_calls: ToolCallsTable;
+  tool_outputs: ToolOutputsTable;
+  tool_effects: ToolEffectsTable;
+  blobs: BlobsTable;
+  requests: RequestsTable;
+  usage: UsageTable;
+  activity_attempts: { owner: string; activity_id: string; attempt: number };
+  session_compactions: SessionCompactionsTable;
+  view_edits: ViewEditsTable;
+  facts: FactsTable;
+  budgets: BudgetsTable;
+  model_calibration: ModelCalibrationTable;
+}
+
+/** `last_seq`: last position ever given, superseded ones too. `open_batch_seq`: the batch that awaits its results. */
+export interface SessionsTable {
+  session_id: string;
+  title: string;
+  created_at: string;
+  updated_at: string;
+  owner: string;
+  claimed_at_ms: number;
+  last_seq: number;
+  open_batch_seq: number | null;
+}
+
+/** Counters are sums over committed steps; `unpriced_steps` counts those whose cost is unknown. */
+export interface AgentRunsTable {
+  run_id: string;
+  session_id: string;
+  run_number: number;
+  status: string;
+  agent: string;
+  model: string;
+  owner: string;
+  started_at: string;
+  completed_at: string | null;
+  config_json: string;
+  steps: number;
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  reasoning_tokens: number;
+  cost_usd: number;
+  unpriced_steps: number;
+  /** Index of the terminal event, once closed. */
+  final_index: number | null;
+}
+
+/** Accepted messages. `run_id`: the run that took it in; `outcome_*`: the event that ended it, written once. */
+export interface MessagesTable {
+  session_id: string;
+  message_id: string;
+  mode: string;
+  queued_run_id: string;
+  run_id: string | null;
+  accepted_at: string;
+  outcome_run_id: string | null;
+  outcome_index: number | null;
+}
+
+export interface AgentEventsTable {
+  run_id: string;
+  index: number;
+  event_type: string;
+  schema_version: number;
+  payload_json: string;
+  created_at: string;
+}
+
+export interface EventDeltasTable {
+  run_id: string;
+  step: number;
+  attempt: number;
+  n: number;
+  kind: string;
+  text_json: string;
+}
+
+/** `superseded_by`: Temporal run id of the reset that made the item part of a branch. `readable`: text for people. */
+export interface TranscriptItemsTable {
+  id: Generated<number>;
+  session_id: string;
+  seq: number;
+  run_id: string;
+  step: number;
+  kind: string;
+  origin: string | null;
+  schema_version: number;
+  item_json: string;
+  readable: string | null;
+  owner: string;
+  superseded_by: string | null;
+  created_at: string;
+}
+
+/** What a person reads: user and assistant texts in order. A view. */
+export interface ConversationTurnsView {
+  turn_id: number;
+  session_id: string;
+  run_id: string;
+  role: string;
+  content: string;
+  created_at: string;
+}
+
+/** Every call of a session: asked for, started, ended. `stored_json` and `result_json` are written together, once. */
+export interface ToolCallsTable {
+  session_id: string;
+  call_id: string;
+  run_id: string;
+  step: number;
+  name: string;
+  started_at: string | null;
+  attempt: number;
+  stored_json: string | null;
+  result_json: string | null;
+  output_units: number | null;
+  completed_at: string | null;
+}
+
+/** Whole outputs in pieces of `CHUNK_UNITS` UTF-16 units, each a JSON string. */
+export interface ToolOutputsTable {
+  session_id: string;
+  call_id: string;
+  chunk: number;
+  text_json: string;
+}
+
+/** What tools with effects did. `late_result_json`: came after the call was given up. */
+export interface ToolEffectsTable {
+  session_id: string;
+  call_id: string;
+  run_id: string;
+  name: string;
+  effect: string;
+  owner: string;
+  activity_id: string;
+  attempt: number;
+  lease_until_ms: number;
+  started_at: string;
+  completed_at: string | null;
+  late_result_json: string | null;
+}
+
+export interface BlobsTable {
+  sha256: string;
+  media_type: string;
+  byte_length: number;
+  name: string | null;
+  bytes: Uint8Array;
+  created_at: string;
+}
+
+/** A model call. `committed_at` and `outcome_json` are set together. */
+export interface RequestsTable {
+  run_id: string;
+  step: number;
+  session_id: string;
+  owner: string;
+  attempt: number;
+  head_at_begin: number;
+  began_at: string;
+  model: string | null;
+  request_json: string | null;
+  outcome_json: string | null;
+  committed_at: string | null;
+}
+
+/** One paid model call of a run or compaction; `usage_json` null when the provider told none. */
+export interface UsageTable {
+  run_id: string;
+  step: number;
+  purpose: string;
+  session_id: string;
+  model: string;
+  usage_json: string | null;
+  cost_usd: number | null;
+  created_at: string;
+}
+
+export interface SessionCompactionsTable {
+  compaction_id: string;
+  session_id: string;
+  trigger: string;
+  reason: string;
+  summary: string;
+  first_kept_turn_id: number | null;
+  first_kept_seq: number | null;
+  protected_seqs_json: string;
+  source_hash: string;
+  tokens_before: Generated<number>;
+  tokens_after: Generated<number>;
+  provider_id: Generated<string>;
+  model: Generated<string>;
+  quality_json: string | null;
+  metadata_json: string | null;
+  created_at: string;
+}
+
+export interface ViewEditsTable {
+  session_id: string;
+  revision: number;
+  seq: number;
+  part: number;
+  edit_json: string;
+  created_at: string;
+}
+
+export interface FactsTable {
+  fact_id: string;
+  session_id: string | null;
+  scope: string;
+  kind: string;
+  text: string;
+  source_seq: number | null;
+  source_json: string;
+  status: string;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface BudgetsTable {
+  root_run_id: string;
+  run_id: string;
+  step: number;
+  reserved_usd: number;
+  reserved_tokens: number;
+  settled_usd: number | null;
+  settled_tokens: number | null;
+  created_at: string;
+}
+
+export interface ModelCalibrationTable {
+  model: string;
+  factor: number;
+  samples: number;
+  updated_at: string;
+}

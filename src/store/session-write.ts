@@ -1,0 +1,64 @@
+import type { Kysely, Transaction } from 'kysely';
+import { type Database, guarded } from './database.ts';
+import { checkAttempt, claimSession } from './fence.ts';
+import type { Schema } from './schema.ts';
+import type { Writer } from './store.ts';
+
+/** One write transaction of one session, past the fence. Its position counters are written back at the end. */
+export interface SessionWrite {
+  readonly trx: Transaction<Schema>;
+  readonly database: Database;
+  readonly writer: Writer;
+  /** When this transaction writes, ISO 8601 UTC. */
+  readonly at: string;
+  readonly nowMs: number;
+  lastSeq: number;
+  /** Position of the batch that awaits its results. */
+  openBatchSeq: number | null;
+  /** First line of the session's first message; set once. */
+  title: string;
+  changed: boolean;
+  /** Runs whose readers have news. */
+  readonly news: Set<string>;
+}
+
+export interface WriteRules {
+  /** Makes the session row where it is missing (only opening a run does). */
+  readonly create?: boolean;
+  /** Whether the attempt counts as begun, so that earlier ones are refused from now on. Default true. */
+  readonly beginsAttempt?: boolean;
+}
+
+/**
+ * Runs `work` in one transaction behind the fence.
+ *
+ * @throws StoreError `Fenced` when a later execution owns the session or a later attempt has begun; `NotFound`.
+ */
+export function writeSession<T>(
+  database: Database,
+  writer: Writer,
+  work: (write: SessionWrite) => Promise<T>,
+  rules: WriteRules = {},
+): Promise<T> {
+  return guarded(database, () =>
+    database.writer.transaction().execute(async (trx) => {
+      const nowMs = database.now();
+      const at = new Date(nowMs).toISOString();
+      const session = await claimSession(trx, database.kind, writer, rules.create === true ? at : undefined);
+      await checkAttempt(trx, writer, rules.beginsAttempt ?? true);
+      const write: SessionWrite = { trx, database, writer, at, nowMs, ...session, changed: false, news: new Set() };
+      const result = await work(write);
+      if (write.changed) await saveCounters(trx, write);
+      for (const runId of write.news) await database.announce(trx, runId);
+      return result;
+    }),
+  );
+}
+
+async function saveCounters(trx: Kysely<Schema>, write: SessionWrite): Promise<void> {
+  await trx
+    .updateTable('sessions')
+    .set({ last_seq: write.lastSeq, open_batch_seq: write.openBatchSeq, title: write.title, updated_at: write.at })
+    .where('session_id', '=', write.writer.sessionId)
+    .execute();
+}

@@ -1,0 +1,121 @@
+import { chmod, mkdir, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import SqliteDatabase from 'better-sqlite3';
+import { CompiledQuery, type DatabaseConnection, Kysely, SqliteDialect, SqliteDriver } from 'kysely';
+import type { Database } from './database.ts';
+import type { Schema } from './schema.ts';
+import { isBusy, translateSqlite } from './sqlite-errors.ts';
+import { watchDataVersion } from './sqlite-watch.ts';
+
+export interface SqliteOptions {
+  readonly now: () => number;
+  /** How long a write waits for another process's lock before it rejects. */
+  readonly busyTimeoutMs: number;
+  /** Upper bound of the file in pages of 4 KiB, as a full disk would set one. */
+  readonly maxPages?: number;
+}
+
+/** The driver blocks the event loop while SQLite waits for a lock, so it waits this long only; the rest is ours. */
+const BLOCKING_WAIT_MS = 5;
+
+/** Opens the file, making it and its folder (mode 0700) where missing. Rejects with what the driver threw. */
+export async function openSqlite(path: string, options: SqliteOptions): Promise<Database> {
+  const location = resolve(path);
+  await makeFolder(dirname(location));
+  const isNew = (await stat(location).catch(() => undefined)) === undefined;
+  const write = connect(location);
+  try {
+    write.pragma('journal_mode = WAL');
+    write.pragma('synchronous = FULL');
+    write.pragma('foreign_keys = ON');
+    if (options.maxPages !== undefined) write.pragma(`max_page_count = ${options.maxPages}`);
+    if (isNew) await chmod(location, 0o600);
+    const read = connect(location);
+    read.pragma('query_only = ON');
+    return database(location, write, read, options);
+  } catch (error) {
+    write.close();
+    throw error;
+  }
+}
+
+function database(
+  location: string,
+  write: SqliteDatabase.Database,
+  read: SqliteDatabase.Database,
+  options: SqliteOptions,
+): Database {
+  const writer = new Kysely<Schema>({ dialect: dialect(write, options.busyTimeoutMs) });
+  const reader = new Kysely<Schema>({ dialect: dialect(read, options.busyTimeoutMs) });
+  const watcher = watchDataVersion(read);
+  return {
+    kind: 'sqlite',
+    writer,
+    reader,
+    location,
+    now: options.now,
+    translate: (error) => translateSqlite(error, location),
+    // The file's change counter tells other processes (`watch`).
+    announce: async () => {},
+    watch: watcher.watch,
+    close: async () => {
+      watcher.stop();
+      read.close();
+      write.close();
+    },
+  };
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+}
+
+function connect(location: string): SqliteDatabase.Database {
+  return new SqliteDatabase(location, { timeout: BLOCKING_WAIT_MS });
+}
+
+function dialect(connection: SqliteDatabase.Database, busyTimeoutMs: number): SqliteDialect {
+  const shared = { prepare: cachedPrepare(connection), close: () => connection.close() };
+  const made = new SqliteDialect({ database: shared });
+  made.createDriver = () => new ImmediateDriver({ database: shared }, busyTimeoutMs);
+  return made;
+}
+
+/** Compiling a statement costs as much as running it; the store has some dozens of them, so all are kept. */
+function cachedPrepare(connection: SqliteDatabase.Database): (text: string) => SqliteDatabase.Statement<unknown[]> {
+  const statements = new Map<string, SqliteDatabase.Statement<unknown[]>>();
+  return (text) => {
+    const known = statements.get(text);
+    if (known !== undefined) return known;
+    const made = connection.prepare<unknown[]>(text);
+    if (statements.size < 500) statements.set(text, made);
+    return made;
+  };
+}
+
+/**
+ * Takes the write lock when a transaction begins: a transaction that reads first and then finds the file changed
+ * would fail with no way to wait. Transactions of one process stand in the driver's queue for its one connection.
+ */
+class ImmediateDriver extends SqliteDriver {
+  readonly #busyTimeoutMs: number;
+
+  constructor(config: ConstructorParameters<typeof SqliteDriver>[0], busyTimeoutMs: number) {
+    super(config);
+    this.#busyTimeoutMs = busyTimeoutMs;
+  }
+
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    const giveUpAt = performance.now() + this.#busyTimeoutMs;
+    for (;;) {
+      try {
+        await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+        return;
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= giveUpAt) throw error;
+        await delay(1 + Math.random() * 10);
+      }
+    }
+  }
+}
