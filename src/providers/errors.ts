@@ -61,6 +61,10 @@ export interface ProviderErrorOptions {
   readonly numbers?: OverflowNumbers;
   /** HTTP status, when there was an answer. */
   readonly status?: number;
+  /** The vendor's own code or stop word, when it gave one. */
+  readonly rawCode?: string;
+  /** The answer would fit an overflow too (an empty 400, say): only the caller's estimate can tell, see `overflowByEstimate`. */
+  readonly maybeOverflow?: boolean;
 }
 
 /** Everything a provider said or broke, in our words. Messages carry no secrets and at most 500 characters of the vendor's text. */
@@ -72,6 +76,8 @@ export class ProviderError extends Error {
   readonly remedy: Remedy;
   readonly numbers: OverflowNumbers;
   readonly status: number | undefined;
+  readonly rawCode: string | undefined;
+  readonly maybeOverflow: boolean;
 
   constructor(code: ProviderErrorCode, message: string, options: ProviderErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -81,5 +87,7 @@ export class ProviderError extends Error {
     this.remedy = options.remedy ?? PROVIDER_ERRORS[code].remedy;
     this.numbers = options.numbers ?? {};
     this.status = options.status;
+    this.rawCode = options.rawCode;
+    this.maybeOverflow = options.maybeOverflow ?? false;
   }
 }
