@@ -103,7 +103,8 @@ function settings(request: Obj, flag: Flag): void {
   if (request.stream_options !== undefined) {
     if (request.stream !== true) flag('stream_options', 'only with stream: true');
     const options = object(request.stream_options, 'stream_options', flag);
-    if (options !== undefined) keys(options, 'stream_options', flag, [], ['include_usage', 'include_obfuscation']);
+    keys(options ?? {}, 'stream_options', flag, [], ['include_usage', 'include_obfuscation']);
+    for (const [key, value] of Object.entries(options ?? {})) boolean(value, `stream_options.${key}`, flag);
   }
   if (request.response_format !== undefined) responseFormat(request.response_format, flag);
 }
