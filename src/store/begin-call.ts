@@ -1,27 +1,20 @@
 import { appendEvents } from './append-events.ts';
-import type { Database } from './database.ts';
 import { recordAttempt } from './fence.ts';
 import { refused } from './refusals.ts';
-import { checkStore, isClosed, runOf } from './run-state.ts';
+import { isClosed, type Run } from './run-state.ts';
+import { type RunWrite, writeRun } from './run-write.ts';
 import type { ToolEffectsTable } from './schema.ts';
-import { type SessionWrite, writeSession } from './session-write.ts';
+import type { SessionWrite } from './session-write.ts';
 import type { BeginCall, BegunCall, Writer } from './store.ts';
 
 /** See {@link Store.beginCall}. */
-export async function beginCall(
-  database: Database,
-  storeId: string,
-  writer: Writer,
-  input: BeginCall,
-): Promise<BegunCall> {
-  checkStore(storeId, input.ref.storeId);
+export async function beginCall(target: RunWrite, input: BeginCall): Promise<BegunCall> {
   // An attempt that finds a fresh lease only waits: the one that holds it must still be able to commit.
   const rules = { beginsAttempt: input.effect !== 'at_most_once' };
-  return await writeSession(database, writer, (write) => begun(write, input), rules);
+  return await writeRun(target, (write, run) => begun(write, run, input), rules);
 }
 
-async function begun(write: SessionWrite, input: BeginCall): Promise<BegunCall> {
-  const run = await runOf(write, input.ref);
+async function begun(write: SessionWrite, run: Run, input: BeginCall): Promise<BegunCall> {
   if (isClosed(run.status)) return { status: 'closed', runStatus: run.status };
   const call = await write.trx
     .selectFrom('tool_calls')

@@ -1,24 +1,17 @@
 import type { AgentEvent } from '../transcript/events.ts';
 import { appendEvents } from './append-events.ts';
 import { appendItems } from './append-items.ts';
-import type { Database } from './database.ts';
 import { noteTaken } from './messages.ts';
 import { closeOpenBatch } from './open-batch.ts';
-import { checkStore, isClosed, runOf } from './run-state.ts';
+import { isClosed } from './run-state.ts';
+import { type RunWrite, writeRun } from './run-write.ts';
 import type { RequestsTable } from './schema.ts';
-import { type SessionWrite, writeSession } from './session-write.ts';
-import type { BeginStep, BegunStep, Writer } from './store.ts';
+import type { SessionWrite } from './session-write.ts';
+import type { BeginStep, BegunStep } from './store.ts';
 
 /** See {@link Store.beginStep}. */
-export async function beginStep(
-  database: Database,
-  storeId: string,
-  writer: Writer,
-  input: BeginStep,
-): Promise<BegunStep> {
-  checkStore(storeId, input.ref.storeId);
-  return await writeSession(database, writer, async (write) => {
-    const run = await runOf(write, input.ref);
+export async function beginStep(target: RunWrite, input: BeginStep): Promise<BegunStep> {
+  return await writeRun(target, async (write, run) => {
     if (isClosed(run.status)) return { status: 'closed', head: write.lastSeq, runStatus: run.status };
     const request = await requestRow(write, input.ref.runId, input.step);
     if (request === undefined) {
@@ -28,7 +21,8 @@ export async function beginStep(
     if (request.outcome_json !== null) {
       return { status: 'committed', head: write.lastSeq, outcome: JSON.parse(request.outcome_json) };
     }
-    if (request.owner !== writer.owner || request.attempt < writer.attempt) await beginAgain(write, input);
+    if (request.owner !== target.writer.owner || request.attempt < target.writer.attempt)
+      await beginAgain(write, input);
     return { status: 'begun', head: write.lastSeq };
   });
 }

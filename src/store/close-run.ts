@@ -1,37 +1,23 @@
-import type { Database } from './database.ts';
 import { endRun } from './end-run.ts';
 import { closeOpenBatch } from './open-batch.ts';
 import { eventAt } from './read-messages.ts';
 import { refused } from './refusals.ts';
-import { checkStore, isClosed, type Run, runOf } from './run-state.ts';
-import { type SessionWrite, writeSession } from './session-write.ts';
-import type { ClosedRun, CloseRun, MessageOutcome, SettleBatch, Writer } from './store.ts';
+import { isClosed, type Run } from './run-state.ts';
+import { type RunWrite, writeRun } from './run-write.ts';
+import type { SessionWrite } from './session-write.ts';
+import type { ClosedRun, CloseRun, MessageOutcome, SettleBatch } from './store.ts';
 
 /** See {@link Store.settleBatch}. */
-export async function settleBatch(
-  database: Database,
-  storeId: string,
-  writer: Writer,
-  input: SettleBatch,
-): Promise<{ readonly head: number }> {
-  checkStore(storeId, input.ref.storeId);
-  return await writeSession(database, writer, async (write) => {
-    const run = await runOf(write, input.ref);
+export async function settleBatch(target: RunWrite, input: SettleBatch): Promise<{ readonly head: number }> {
+  return await writeRun(target, async (write, run) => {
     if (!isClosed(run.status)) await closeOpenBatch(write, input.settlement);
     return { head: write.lastSeq };
   });
 }
 
 /** See {@link Store.closeRun}. */
-export async function closeRun(
-  database: Database,
-  storeId: string,
-  writer: Writer,
-  input: CloseRun,
-): Promise<ClosedRun> {
-  checkStore(storeId, input.ref.storeId);
-  return await writeSession(database, writer, async (write) => {
-    const run = await runOf(write, input.ref);
+export async function closeRun(target: RunWrite, input: CloseRun): Promise<ClosedRun> {
+  return await writeRun(target, async (write, run) => {
     if (isClosed(run.status)) return { head: write.lastSeq, status: run.status, final: await storedEnding(write, run) };
     const { status, final: wanted, events, dropped } = input;
     const final = await endRun(write, run, { status, final: wanted, events, dropped });

@@ -1,32 +1,26 @@
 import type { AgentEvent } from '../transcript/events.ts';
 import { appendEvents } from './append-events.ts';
-import { type Database, guarded, timestamp } from './database.ts';
+import { guarded, timestamp } from './database.ts';
 import { StoreError } from './errors.ts';
 import { saveResult, storedResult } from './open-batch.ts';
 import { refused } from './refusals.ts';
-import { checkStore, isClosed, runOf } from './run-state.ts';
-import { type SessionWrite, writeSession } from './session-write.ts';
-import type { CommitCall, StoredResult, Writer } from './store.ts';
+import { isClosed, type Run } from './run-state.ts';
+import { type RunWrite, writeRun } from './run-write.ts';
+import type { SessionWrite } from './session-write.ts';
+import type { CommitCall, StoredResult } from './store.ts';
 import { saveOutput } from './tool-output.ts';
 
 /** See {@link Store.commitCall}. */
-export async function commitCall(
-  database: Database,
-  storeId: string,
-  writer: Writer,
-  input: CommitCall,
-): Promise<StoredResult> {
-  checkStore(storeId, input.ref.storeId);
+export async function commitCall(target: RunWrite, input: CommitCall): Promise<StoredResult> {
   try {
-    return await writeSession(database, writer, (write) => committed(write, input));
+    return await writeRun(target, (write, run) => committed(write, run, input));
   } catch (error) {
-    if (error instanceof StoreError && error.code === 'Fenced') await keepLate(database, writer, input);
+    if (error instanceof StoreError && error.code === 'Fenced') await keepLate(target, input);
     throw error;
   }
 }
 
-async function committed(write: SessionWrite, input: CommitCall): Promise<StoredResult> {
-  const run = await runOf(write, input.ref);
+async function committed(write: SessionWrite, run: Run, input: CommitCall): Promise<StoredResult> {
   const known = await storedCall(write, input.callId);
   if (known !== undefined) {
     await keepLateResult(write, input);
@@ -75,7 +69,7 @@ async function keepLateResult(write: SessionWrite, input: CommitCall): Promise<v
 }
 
 /** The writer is fenced, so its transaction is gone; the ledger alone takes what it has to tell. */
-async function keepLate(database: Database, writer: Writer, input: CommitCall): Promise<void> {
+async function keepLate({ database, writer }: RunWrite, input: CommitCall): Promise<void> {
   await guarded(database, () =>
     database.writer.transaction().execute((trx) => lateUpdate(trx, writer.sessionId, timestamp(database), input)),
   );

@@ -2,11 +2,11 @@ import type { Usage } from '../transcript/message.ts';
 import { appendEvents } from './append-events.ts';
 import { appendItems } from './append-items.ts';
 import { requestRow } from './begin-step.ts';
-import type { Database } from './database.ts';
 import { refused } from './refusals.ts';
-import { checkStore, isClosed, type Run, runOf } from './run-state.ts';
-import { type SessionWrite, writeSession } from './session-write.ts';
-import type { CommitStep, CommittedStep, Writer } from './store.ts';
+import { isClosed, type Run } from './run-state.ts';
+import { type RunWrite, writeRun } from './run-write.ts';
+import type { SessionWrite } from './session-write.ts';
+import type { CommitStep, CommittedStep } from './store.ts';
 
 const NO_USAGE: Usage = {
   inputTokens: 0,
@@ -17,15 +17,8 @@ const NO_USAGE: Usage = {
 };
 
 /** See {@link Store.commitStep}. */
-export async function commitStep(
-  database: Database,
-  storeId: string,
-  writer: Writer,
-  input: CommitStep,
-): Promise<CommittedStep> {
-  checkStore(storeId, input.ref.storeId);
-  return await writeSession(database, writer, async (write) => {
-    const run = await runOf(write, input.ref);
+export async function commitStep(target: RunWrite, input: CommitStep): Promise<CommittedStep> {
+  return await writeRun(target, async (write, run) => {
     if (isClosed(run.status)) return { status: 'closed', head: write.lastSeq, runStatus: run.status };
     const request = await requestRow(write, input.ref.runId, input.step);
     if (request === undefined) throw refused(`Step ${input.step} of run ${input.ref.runId} was never begun.`);

@@ -1,21 +1,14 @@
 import { requestRow } from './begin-step.ts';
 import { type Database, guarded } from './database.ts';
-import { checkStore, isClosed, runOf } from './run-state.ts';
-import { writeSession } from './session-write.ts';
-import type { AppendDeltas, Delta, DeltaPage, Writer } from './store.ts';
+import { isClosed } from './run-state.ts';
+import { type RunWrite, writeRun } from './run-write.ts';
+import type { AppendDeltas, Delta, DeltaPage } from './store.ts';
 
 /** See {@link Store.appendDeltas}. */
-export async function appendDeltas(
-  database: Database,
-  storeId: string,
-  writer: Writer,
-  input: AppendDeltas,
-): Promise<void> {
-  checkStore(storeId, input.ref.storeId);
+export async function appendDeltas(target: RunWrite, input: AppendDeltas): Promise<void> {
   if (input.deltas.length === 0) return;
-  await writeSession(database, writer, async (write) => {
+  await writeRun(target, async (write, run) => {
     const { runId } = input.ref;
-    const run = await runOf(write, input.ref);
     if (isClosed(run.status)) return;
     const request = await requestRow(write, runId, input.step);
     if (request === undefined || request.outcome_json !== null) return;

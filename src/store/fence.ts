@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { DatabaseKind } from './database.ts';
-import { fenced, notFound } from './refusals.ts';
+import type { StoreError } from './errors.ts';
+import { fenced, notFound, storeBehind } from './refusals.ts';
 import type { Schema } from './schema.ts';
+import type { WriteRules } from './session-write.ts';
 import type { Writer } from './store.ts';
 
 export interface ClaimedSession {
@@ -14,22 +16,21 @@ export interface ClaimedSession {
  * Locks the session's row and makes sure that the writer owns it: the owner's own writes pass, and another execution
  * takes over only if its attempt was scheduled later than the owner's claim.
  *
- * @param createdAt makes the session where it is missing.
- * @throws StoreError `Fenced`, `NotFound`.
+ * @throws StoreError `Fenced`; `StoreBehind` or `NotFound` when there is no such session and none is to be made.
  */
 export async function claimSession(
   trx: Kysely<Schema>,
   kind: DatabaseKind,
   writer: Writer,
-  createdAt: string | undefined,
+  rules: WriteRules,
+  at: string,
 ): Promise<ClaimedSession> {
   let row = await sessionRow(trx, kind, writer.sessionId);
   if (row === undefined) {
-    if (createdAt === undefined) throw notFound(`There is no session ${writer.sessionId} in this store.`);
-    await createSession(trx, writer, createdAt);
+    if (rules.create === true) await createSession(trx, writer, at);
     row = await sessionRow(trx, kind, writer.sessionId);
   }
-  if (row === undefined) throw notFound(`There is no session ${writer.sessionId} in this store.`);
+  if (row === undefined) throw missing(writer.sessionId, rules.head ?? 0);
   if (row.owner !== writer.owner) {
     if (writer.scheduledAtMs <= row.claimed_at_ms) {
       throw fenced(`Session ${writer.sessionId} belongs to the later execution ${row.owner}.`);
@@ -65,6 +66,10 @@ export async function recordAttempt(trx: Kysely<Schema>, writer: Writer): Promis
     .values({ owner, activity_id: activityId, attempt })
     .onConflict((conflict) => conflict.columns(['owner', 'activity_id']).doUpdateSet({ attempt }))
     .execute();
+}
+
+function missing(sessionId: string, head: number): StoreError {
+  return head > 0 ? storeBehind(sessionId, 0, head) : notFound(`There is no session ${sessionId} in this store.`);
 }
 
 async function sessionRow(trx: Kysely<Schema>, kind: DatabaseKind, sessionId: string) {

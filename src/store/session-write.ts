@@ -25,6 +25,8 @@ export interface SessionWrite {
 export interface WriteRules {
   /** Makes the session row where it is missing (only opening a run does). */
   readonly create?: boolean;
+  /** The last position that the writer knows of. */
+  readonly head?: number;
   /** Whether the attempt counts as begun, so that earlier ones are refused from now on. Default true. */
   readonly beginsAttempt?: boolean;
 }
@@ -32,7 +34,8 @@ export interface WriteRules {
 /**
  * Runs `work` in one transaction behind the fence.
  *
- * @throws StoreError `Fenced` when a later execution owns the session or a later attempt has begun; `NotFound`.
+ * @throws StoreError `Fenced` when a later execution owns the session or a later attempt has begun; `StoreBehind` or `NotFound` when
+ * there is no such session.
  */
 export function writeSession<T>(
   database: Database,
@@ -44,7 +47,7 @@ export function writeSession<T>(
     database.writer.transaction().execute(async (trx) => {
       const nowMs = database.now();
       const at = new Date(nowMs).toISOString();
-      const session = await claimSession(trx, database.kind, writer, rules.create === true ? at : undefined);
+      const session = await claimSession(trx, database.kind, writer, rules, at);
       await checkAttempt(trx, writer, rules.beginsAttempt ?? true);
       const write: SessionWrite = { trx, database, writer, at, nowMs, ...session, changed: false, news: new Set() };
       const result = await work(write);

@@ -14,27 +14,29 @@ import { callResult, requestsOf, runRow, runsOf } from './read-runs.ts';
 import { sessionById, sessionPage } from './read-sessions.ts';
 import { entriesOf, eventsOf } from './read-transcript.ts';
 import { renewLease } from './renew-lease.ts';
+import type { RunWrite } from './run-write.ts';
 import type { Schema } from './schema.ts';
-import type { Store } from './store.ts';
+import type { RunRef, Store, Writer } from './store.ts';
 import { readOutput } from './tool-output.ts';
 
 /** The port over a migrated database whose id is `storeId`. */
 export function createStore(database: Database, storeId: string): Store {
   const read = <T>(query: (db: Kysely<Schema>) => Promise<T>): Promise<T> =>
     guarded(database, () => query(database.reader));
+  const target = (writer: Writer, ref: RunRef): RunWrite => ({ database, storeId, writer, ref });
   return {
     identity: () => readIdentity(database),
     bindNamespace: (namespaceId) => bindNamespace(database, namespaceId),
 
     openRun: (writer, input) => openRun(database, storeId, writer, input),
-    beginStep: (writer, input) => beginStep(database, storeId, writer, input),
-    commitStep: (writer, input) => commitStep(database, storeId, writer, input),
-    appendDeltas: (writer, input) => appendDeltas(database, storeId, writer, input),
-    beginCall: (writer, input) => beginCall(database, storeId, writer, input),
+    beginStep: (writer, input) => beginStep(target(writer, input.ref), input),
+    commitStep: (writer, input) => commitStep(target(writer, input.ref), input),
+    appendDeltas: (writer, input) => appendDeltas(target(writer, input.ref), input),
+    beginCall: (writer, input) => beginCall(target(writer, input.ref), input),
     renewLease: (writer, callId, leaseMs) => renewLease(database, writer, callId, leaseMs),
-    commitCall: (writer, input) => commitCall(database, storeId, writer, input),
-    settleBatch: (writer, input) => settleBatch(database, storeId, writer, input),
-    closeRun: (writer, input) => closeRun(database, storeId, writer, input),
+    commitCall: (writer, input) => commitCall(target(writer, input.ref), input),
+    settleBatch: (writer, input) => settleBatch(target(writer, input.ref), input),
+    closeRun: (writer, input) => closeRun(target(writer, input.ref), input),
 
     putBlob: (bytes, mediaType, name) => putBlob(database, bytes, mediaType, name),
     blob: (sha256) => blob(database, sha256),
