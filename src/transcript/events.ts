@@ -1,6 +1,7 @@
 import type { ToolResultStatus } from './items.ts';
 import type { JsonObject } from './json.ts';
 import type { StopReason, Usage } from './message.ts';
+import type { Repair } from './repair.ts';
 
 /**
  * The version of every persisted event payload.
@@ -159,7 +160,7 @@ export type AgentEvent =
       readonly looksLikeToolPromise: boolean;
       readonly nudged: boolean;
     }
-  | { readonly type: 'transcript_repaired'; readonly repairs: readonly JsonObject[] };
+  | { readonly type: 'transcript_repaired'; readonly repairs: readonly Repair[] };
 
 export type AgentEventType = AgentEvent['type'];
 

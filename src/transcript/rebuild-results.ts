@@ -79,6 +79,8 @@ function rebuilt(
   slots: Slots,
   repairs: Repair[],
 ): ToolResultBatch {
+  const before = home === undefined ? undefined : items[home];
+  if (before?.kind === 'tool_result_batch' && answersInOrder(before.results, calls, slots, home)) return before;
   const inOrder = keepsOrder(slots, home);
   const results = calls.map((call, ordinal): ToolResult => {
     const paired = slots[ordinal];
@@ -101,10 +103,24 @@ function rebuilt(
     const same = status === result.status && call.callId === result.callId;
     return same ? result : { ...result, callId: call.callId, status };
   });
-  const before = home === undefined ? undefined : items[home];
-  return before?.kind === 'tool_result_batch' && sameResults(before.results, results)
-    ? before
-    : { kind: 'tool_result_batch', schemaVersion: 1, results };
+  return { kind: 'tool_result_batch', schemaVersion: 1, results };
+}
+
+/** Whether the results right behind a batch are as they must be already. */
+function answersInOrder(
+  results: readonly ToolResult[],
+  calls: readonly ToolCall[],
+  slots: Slots,
+  home: number | undefined,
+): boolean {
+  if (results.length !== calls.length) return false;
+  return calls.every((call, ordinal) => {
+    const paired = slots[ordinal];
+    const result = results[ordinal];
+    if (paired === undefined || result === undefined || paired.index !== home || paired.ordinal !== ordinal)
+      return false;
+    return result.callId === call.callId && !(call.argumentsError !== undefined && CLAIMS_EXECUTION[result.status]);
+  });
 }
 
 function made(call: ToolCall): ToolResult {
@@ -123,8 +139,4 @@ function keepsOrder(slots: Slots, home: number | undefined): boolean {
     last = paired.ordinal;
   }
   return true;
-}
-
-function sameResults(left: readonly ToolResult[], right: readonly ToolResult[]): boolean {
-  return left.length === right.length && left.every((result, ordinal) => result === right[ordinal]);
 }

@@ -16,25 +16,40 @@ export function isScoped(replay: Replay): boolean {
   return [endpoint, account, model].every((part) => typeof part === 'string');
 }
 
-/** Replay data of an item by place: `null` for the item's own, else the ordinal of the block or call. */
-export function replaysOf(item: AgentItem): readonly { readonly place: number | null; readonly replay: Replay }[] {
+/** Replay data and its place: `null` for the item's own, else the ordinal of the block or call. */
+export interface PlacedReplay {
+  readonly place: number | null;
+  readonly replay: Replay;
+}
+
+const NONE: readonly PlacedReplay[] = [];
+
+/** All replay data that an item holds. */
+export function replaysOf(item: AgentItem): readonly PlacedReplay[] {
   switch (item.kind) {
     case 'reasoning_summary':
     case 'builtin_tool_event':
-      return item.replay === undefined ? [] : [{ place: null, replay: item.replay }];
+      return item.replay === undefined ? NONE : [{ place: null, replay: item.replay }];
     case 'assistant_message':
-      return replays(item.content);
+      return placed(item.content);
     case 'tool_call_batch':
-      return replays(item.calls);
+      return placed(item.calls);
     case 'user_message':
     case 'tool_result_batch':
     case 'compaction_summary':
-      return [];
+      return NONE;
     default:
       return assertNever(item, 'item kind');
   }
 }
 
-function replays(parts: readonly { readonly replay?: Replay }[]): { place: number; replay: Replay }[] {
-  return parts.flatMap(({ replay }, place) => (replay === undefined ? [] : [{ place, replay }]));
+function placed(parts: readonly { readonly replay?: Replay }[]): readonly PlacedReplay[] {
+  let found: PlacedReplay[] | undefined;
+  for (let place = 0; place < parts.length; place += 1) {
+    const replay = parts[place]?.replay;
+    if (replay === undefined) continue;
+    found ??= [];
+    found.push({ place, replay });
+  }
+  return found ?? NONE;
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { groupsOf } from '../../src/transcript/groups.ts';
 import type { AgentItem } from '../../src/transcript/items.ts';
+import { mend } from '../../src/transcript/mend.ts';
 import { normalize } from '../../src/transcript/normalize.ts';
 import { validate } from '../../src/transcript/validate.ts';
 import { anyTranscript, brokenTranscript, legalTranscript, RUNS } from './arbitraries.ts';
@@ -14,6 +15,7 @@ test('a legal transcript is valid, and normalising gives back the same list', ()
     fc.property(legalTranscript, (items) => {
       expect(validate(items, { tail: 'closed' })).toEqual([]);
       expect(normalize(items).items).toBe(items);
+      expect(mend(items).items).toBe(items);
     }),
     options,
   );
@@ -31,7 +33,8 @@ test('what normalize returns is valid', () => {
 test('a list needs repairs exactly when it has violations', () => {
   fc.assert(
     fc.property(anyTranscript, (items) => {
-      expect(normalize(items).repairs.length === 0).toBe(validate(items, { tail: 'closed' }).length === 0);
+      expect(mend(items).repairs.length === 0).toBe(validate(items, { tail: 'closed' }).length === 0);
+      expect(normalize(items)).toEqual(mend(items));
     }),
     options,
   );
@@ -51,7 +54,7 @@ test('normalising twice is normalising once', () => {
   fc.assert(
     fc.property(brokenTranscript, (items) => {
       const once = normalize(items).items;
-      const twice = normalize(once);
+      const twice = mend(once);
       expect(twice.repairs).toEqual([]);
       expect(twice.items).toBe(once);
     }),
