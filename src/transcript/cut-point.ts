@@ -1,0 +1,77 @@
+import { groupsOf } from './groups.ts';
+import { itemsTokens, knownItemTokens } from './item-tokens.ts';
+import type { AgentItem } from './items.ts';
+import { unansweredSeqs } from './protected-items.ts';
+import type { View, ViewPart } from './view.ts';
+
+export interface CutOptions {
+  /** Tokens of the newest groups that stay word for word. */
+  readonly keepRecent: number;
+  /** Run whose messages are not answered yet; absent when the session is idle. */
+  readonly openRunId?: string;
+  /** Further items that no summary may replace (open approvals). */
+  readonly protect?: readonly number[];
+  /** Most user turns that stay word for word; absent for no limit. */
+  readonly maxTurns?: number;
+}
+
+export interface CutPoint {
+  readonly firstKeptSeq: number;
+  /** Protected items before the cut, in order. */
+  readonly protectedSeqs: readonly number[];
+  /** What a summary will replace, in order; the previous summary, where there is one, is not among them. */
+  readonly dropped: readonly ViewPart[];
+  readonly droppedTokens: number;
+  /** Tokens of what stays word for word, protected items included. */
+  readonly keptTokens: number;
+}
+
+/**
+ * Where a compaction cuts: before the oldest whole group of the newest that fit into `keepRecent`. The newest group
+ * always stays, however large, and so does a batch that still runs. `undefined` when nothing would be replaced.
+ */
+export function cutPoint(view: View, options: CutOptions): CutPoint | undefined {
+  const parts = view.parts.filter((part) => part.state !== 'summary');
+  const items = parts.map((part) => part.item);
+  const start = keptFrom(items, options);
+  const firstKeptSeq = parts.slice(start).find((part) => part.seq !== null)?.seq;
+  if (start === 0 || firstKeptSeq === undefined || firstKeptSeq === null) return undefined;
+
+  const guarded = new Set([...unansweredSeqs(view.input.entries, options.openRunId), ...(options.protect ?? [])]);
+  // What a checkpoint protected stands before the cut of that checkpoint, so positions decide and not `seq` alone.
+  const before = parts.slice(0, start);
+  const kept = before.filter((part) => part.seq !== null && guarded.has(part.seq));
+  const dropped = before.filter((part) => !kept.includes(part));
+  if (dropped.length === 0) return undefined;
+  return {
+    firstKeptSeq,
+    protectedSeqs: kept.flatMap((part) => part.seq ?? []),
+    dropped,
+    droppedTokens: itemsTokens(dropped.map((part) => part.item)),
+    keptTokens: itemsTokens([...kept, ...parts.slice(start)].map((part) => part.item)),
+  };
+}
+
+/** Position of the first item that stays. */
+function keptFrom(items: readonly AgentItem[], { keepRecent, maxTurns }: CutOptions): number {
+  const groups = groupsOf(items);
+  let from = items.length;
+  let tokens = 0;
+  let turns = 0;
+  for (const [back, { start, end }] of groups.toReversed().entries()) {
+    for (let at = start; at < end; at += 1) tokens += tokensAt(items, at);
+    if (opensTurn(items[start])) turns += 1;
+    if (back > 0 && (tokens > keepRecent || turns > (maxTurns ?? Number.POSITIVE_INFINITY))) break;
+    from = start;
+  }
+  return from;
+}
+
+function tokensAt(items: readonly AgentItem[], at: number): number {
+  const item = items[at];
+  return item === undefined ? 0 : knownItemTokens(item);
+}
+
+function opensTurn(item: AgentItem | undefined): boolean {
+  return item?.kind === 'user_message' && item.origin === 'user';
+}
