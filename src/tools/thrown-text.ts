@@ -1,3 +1,4 @@
+import { Refusal } from './refusal.ts';
 import { safeJson } from './safe-json.ts';
 
 /** Longest text of one failure; what is longer says no more to the model. */
@@ -15,6 +16,7 @@ export function thrownText(thrown: unknown): string {
 }
 
 function describe(thrown: unknown, depth: number): string {
+  if (thrown instanceof Refusal) return thrown.message;
   if (thrown instanceof Error) return errorText(thrown, depth);
   if (typeof thrown === 'string') return thrown.trim() === '' ? 'the tool threw an empty text' : thrown;
   if (typeof thrown !== 'object' || thrown === null) return `the tool threw ${shown(thrown)}`;
