@@ -55,6 +55,11 @@ export function createStore(database: Database, storeId: string): Store {
     callResult: (runId, callId) => read((db) => callResult(db, runId, callId)),
     toolOutput: (sessionId, callId, range) => read((db) => readOutput(db, sessionId, callId, range)),
 
+    onChange: (runId, listener) =>
+      database.watch((changed) => {
+        if (changed === undefined || changed === runId) listener();
+      }),
+
     check: () => touch(database, timestamp(database)),
     close: () => database.close(),
   };

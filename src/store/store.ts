@@ -53,7 +53,10 @@ export interface OpenRun {
   readonly model: string;
   /** Frozen settings of the run (limits, tools, prompt), for `show` and for rebuilding requests. */
   readonly config: JsonObject;
-  /** Messages already waiting behind this one, for their `user_message_queued` events. */
+  /**
+   * All messages waiting behind this one, for their `user_message_queued` events. A message of the session that the
+   * store knows as waiting and that is neither `message` nor among these was lost with its run, and ends in `run_failed`.
+   */
   readonly queued: readonly AcceptedMessage[];
 }
 
@@ -71,7 +74,10 @@ export type OpenedRun =
   /** The message ended in an earlier run: nothing was written. */
   | { readonly status: 'ended'; readonly storeId: string; readonly head: number; readonly outcome: MessageOutcome };
 
-/** How calls that left no result in the store ended, by call id; calls not named here and without a result are `aborted`. */
+/**
+ * How calls that left no result in the store ended, by call id. Calls not named here are `aborted`, or
+ * `unknown_outcome` when the store saw them begin; a call that it saw begin is never `aborted`, but `cancelled`.
+ */
 export type Settlement = Readonly<
   Record<string, { readonly status: Exclude<ToolResultStatus, 'ok'>; readonly message?: string }>
 >;
@@ -85,6 +91,7 @@ export interface BeginStep {
   readonly append: readonly AgentItem[];
   /** Ids of the messages among `append` that were accepted from outside (they get their outcome from this run). */
   readonly joined: readonly string[];
+  /** Written when the step begins; when a later attempt begins it again, only its `model_attempt_restarted` is. */
   readonly events: readonly AgentEvent[];
 }
 
@@ -275,7 +282,8 @@ export interface DeltaPage {
  * Transcripts, events, ledger, usage. One query code base for SQLite and PostgreSQL.
  *
  * Writes are one transaction each, first-writer-wins, and return what is stored: callers follow that, not what they
- * asked for. A closed run accepts no write and tells its status. All rejections are {@link StoreError}s.
+ * asked for. A closed run accepts no write and tells its status. Rejections are {@link StoreError}s; anything else is a
+ * bug of the store.
  */
 export interface Store {
   identity(): Promise<StoreIdentity>;
@@ -291,7 +299,7 @@ export interface Store {
   beginCall(writer: Writer, input: BeginCall): Promise<BegunCall>;
   /** Extends the lease of an at-most-once call. */
   renewLease(writer: Writer, callId: string, leaseMs: number): Promise<void>;
-  /** Idempotent on the call. Never touches `transcript_items`. */
+  /** Idempotent on the call. Never touches `transcript_items`. A late result stays in the ledger, even of a refused writer. */
   commitCall(writer: Writer, input: CommitCall): Promise<StoredResult>;
   /** When a run ends early: writes the result batch of `step`, if it is open. Idempotent. Returns the head. */
   settleBatch(writer: Writer, input: SettleBatch): Promise<{ readonly head: number }>;
@@ -301,7 +309,10 @@ export interface Store {
   blob(sha256: string): Promise<Uint8Array | undefined>;
 
   session(sessionId: string): Promise<SessionRow | undefined>;
-  /** Newest first. */
+  /**
+   * Latest change first. `before` is the `updatedAt` of the last row of the page before, and after a space its
+   * `sessionId`, which makes it exact among equal times.
+   */
   sessions(page: { readonly limit: number; readonly before?: string }): Promise<readonly SessionRow[]>;
   run(runId: string): Promise<RunRow | undefined>;
   /** Oldest first. */
@@ -330,6 +341,12 @@ export interface Store {
     callId: string,
     range: { readonly start: number; readonly end: number },
   ): Promise<{ readonly text: string; readonly total: number } | undefined>;
+
+  /**
+   * Calls `listener` when the run may have new events or deltas, whichever process wrote them; it may be called for
+   * nothing. Returns how to stop. Notices can be lost (a dropped connection): poll once a second beside it.
+   */
+  onChange(runId: string, listener: () => void): () => void;
 
   /** Cheap check that reads and writes work: for `doctor`. */
   check(): Promise<void>;

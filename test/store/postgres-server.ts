@@ -25,8 +25,10 @@ export function postgresPrograms(): string | undefined {
 /**
  * Makes a cluster in a temporary folder and starts it on a free port. As root it runs as the user `postgres`, since
  * the server refuses root.
+ *
+ * @param durable whether commits reach the disk; tests need no power cut, benchmarks need the truth.
  */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(durable = false): Promise<PostgresServer> {
   const programs = postgresPrograms();
   if (programs === undefined) throw new Error('no PostgreSQL server here: install the package "postgresql"');
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-postgres-'));
@@ -36,7 +38,18 @@ export async function startPostgres(): Promise<PostgresServer> {
   const initialise = ['-D', data, '-U', 'holdfast', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
   execFileSync(join(programs, 'initdb'), initialise, { ...user, cwd: folder, stdio: 'pipe' });
   const port = await freePort();
-  const settings = ['-h', '127.0.0.1', '-p', String(port), '-k', folder, '-c', 'max_connections=200'];
+  const settings = [
+    '-h',
+    '127.0.0.1',
+    '-p',
+    String(port),
+    '-k',
+    folder,
+    '-c',
+    'max_connections=200',
+    '-c',
+    `fsync=${durable ? 'on' : 'off'}`,
+  ];
   const server = spawn(join(programs, 'postgres'), ['-D', data, ...settings], {
     ...user,
     cwd: folder,
