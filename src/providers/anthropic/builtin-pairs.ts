@@ -1,0 +1,23 @@
+import type { ReplayScope } from '../../transcript/items.ts';
+import type { Message } from '../../transcript/message.ts';
+import { isNativeBuiltin } from './content.ts';
+
+/**
+ * Ids of the server tool calls that may go back: those with a result in the same or a later response of the same turn, and
+ * those still open at the end of the conversation, which the server continues (`pause_turn`). Anything else is half a pair.
+ */
+export function pairedBuiltins(messages: readonly Message[], scope: ReplayScope): ReadonlySet<string> {
+  const paired = new Set<string>();
+  let open = new Set<string>();
+  for (const message of messages) {
+    // A user's message ends the turn: what is open then stays without a result.
+    if (message.role === 'user') open = new Set();
+    if (message.role !== 'assistant') continue;
+    for (const block of message.content) {
+      if (block.type !== 'builtin_tool' || !isNativeBuiltin(block, message, scope)) continue;
+      if (block.phase === 'call') open.add(block.nativeId);
+      else if (open.delete(block.nativeId)) paired.add(block.nativeId);
+    }
+  }
+  return new Set([...paired, ...open]);
+}
