@@ -1,0 +1,127 @@
+import { readFileSync } from 'node:fs';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { cancel } from './commands/cancel.ts';
+import { dev } from './commands/dev.ts';
+import { doctor } from './commands/doctor.ts';
+import { events } from './commands/events.ts';
+import { run } from './commands/run.ts';
+import { send } from './commands/send.ts';
+import { sessions } from './commands/sessions.ts';
+import { show } from './commands/show.ts';
+import { worker } from './commands/worker.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { OUTPUTS, type Output } from './output.ts';
+import { readPrompt } from './read-prompt.ts';
+import { type GlobalOptions, type Settings, settingsOf } from './settings.ts';
+
+interface OutputOption {
+  readonly output?: Output;
+}
+interface ModelOptions {
+  readonly agent?: string;
+  readonly model?: string;
+}
+
+/** All commands; `done` gets the exit code of the one that ran. */
+export function buildProgram(done: (code: ExitCode) => void): Command {
+  const program = new Command('holdfast')
+    .description('AI agents that hold: every agent run is a durable Temporal workflow.')
+    .version(version())
+    .option('--folder <dir>', 'workspace to work on (default: the current folder)')
+    .option('--debug', 'show where errors come from')
+    .showHelpAfterError('(holdfast --help tells the commands)');
+  const settings = (): Settings => settingsOf(program.opts<GlobalOptions>());
+  const output = (): Option => new Option('--output <format>', 'format of what is printed').choices(OUTPUTS);
+
+  program
+    .command('run')
+    .description('run an agent on a question and show it; starts a server and a worker where none run')
+    .argument('[prompt...]', 'the question; from standard input without it')
+    .option('--session <id>', 'go on in this session')
+    .option('--agent <name>', 'agent of holdfast.config.ts')
+    .option('--model <provider/model>', 'model for this run')
+    .addOption(output())
+    .action(async (words: string[], options: ModelOptions & OutputOption & { session?: string }) => {
+      const text = await readPrompt(words);
+      done(await run({ ...options, settings: settings(), text, output: options.output }));
+    });
+  program
+    .command('dev')
+    .description('start a Temporal dev server and a worker for the folder, until Ctrl-C')
+    .action(async () => done(await dev(settings())));
+  program
+    .command('worker')
+    .description('start a worker against the server that there is, until Ctrl-C')
+    .action(async () => done(await worker(settings())));
+  program
+    .command('send')
+    .description('send a message to a session: it starts a run, or joins or queues behind the open one')
+    .argument('<session>')
+    .argument('[text...]', 'the message; from standard input without it')
+    .option('--steer', 'join the open run at its next step instead of queueing behind it')
+    .option('--agent <name>', 'agent of holdfast.config.ts')
+    .option('--model <provider/model>', 'model for this run')
+    .option('--message-id <id>', 'the same id is answered once, however often it is sent')
+    .option('--follow', 'show the run that answers until it ends')
+    .addOption(output())
+    .action(async (session: string, words: string[], options: ModelOptions & OutputOption & SendFlags) => {
+      const text = await readPrompt(words);
+      const { steer, follow } = { steer: options.steer === true, follow: options.follow === true };
+      done(await send({ ...options, settings: settings(), session, text, steer, follow, output: options.output }));
+    });
+  program
+    .command('cancel')
+    .description('ask the open run of a session to stop')
+    .argument('<session>')
+    .option('--reason <text>', 'kept with the run')
+    .action(async (session: string, { reason }: { reason?: string }) =>
+      done(await cancel(settings(), session, reason)),
+    );
+  program
+    .command('sessions')
+    .description('list the sessions of the folder, newest first')
+    .addOption(new Option('--limit <n>', 'how many').default(50).argParser(wholeNumber))
+    .addOption(output())
+    .action(async (options: OutputOption & { limit: number }) =>
+      done(await sessions(settings(), options.limit, options.output)),
+    );
+  program
+    .command('show')
+    .description('show a session with its transcript, or a run with its steps')
+    .argument('<session-or-run>')
+    .addOption(output())
+    .action(async (named: string, options: OutputOption) => done(await show(settings(), named, options.output)));
+  program
+    .command('events')
+    .description('print the events of a run, or of the last run of a session')
+    .argument('<run-or-session>')
+    .option('--follow', 'wait for more until the run has ended')
+    .addOption(new Option('--from <n>', 'first index').default(0).argParser(wholeNumber))
+    .addOption(output())
+    .action(async (named: string, options: OutputOption & { follow?: boolean; from: number }) => {
+      const follow = options.follow === true;
+      done(await events({ settings: settings(), run: named, from: options.from, follow, output: options.output }));
+    });
+  program
+    .command('doctor')
+    .description('check everything a run needs, and say how to mend what is wrong')
+    .addOption(output())
+    .action(async (options: OutputOption) => done(await doctor(settings(), options.output)));
+  return program;
+}
+
+interface SendFlags {
+  readonly steer?: boolean;
+  readonly follow?: boolean;
+  readonly messageId?: string;
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number, from 0 on.');
+  return Number(text);
+}
+
+function version(): string {
+  // From dist/src/cli; the package's own file lies beside dist.
+  return JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).version;
+}
