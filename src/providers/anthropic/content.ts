@@ -83,7 +83,7 @@ function toolUse(block: ToolUseBlock, context: ContentContext): WireBlock {
     type: 'tool_use',
     id: context.callIds.get(block.callId) ?? block.callId,
     name: wireName(block.name),
-    input: block.rawInput === undefined ? block.input : { ...block.input, _raw: wellFormed(block.rawInput) },
+    input: block.input,
   };
 }
 

@@ -2,6 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { ReplayScope } from '../../transcript/items.ts';
 import type { Message, MessageRequest } from '../../transcript/message.ts';
 import { wellFormed } from '../../transcript/well-formed.ts';
+import { WIRE_ID_RULES, wireIdsOf } from '../../transcript/wire-ids.ts';
 import { wireName } from '../../transcript/wire-name.ts';
 import type { MediaLookup } from '../provider.ts';
 import { wireTools } from '../schema/wire-tools.ts';
@@ -9,7 +10,6 @@ import { anthropicFormat } from '../structured-output.ts';
 import type { WireLoss } from '../wire-loss.ts';
 import { pairedBuiltins } from './builtin-pairs.ts';
 import { type CacheMark, markedTurns } from './cache-marks.ts';
-import { wireCallIds } from './call-ids.ts';
 import type { AnthropicOptions } from './options.ts';
 import { thinkingSettings } from './thinking.ts';
 import { openTurnOf, wireTurns } from './turns.ts';
@@ -39,7 +39,7 @@ export function toWire(request: MessageRequest, { scope, media, options = {} }: 
     scope,
     media,
     takesImages: options.takesImages?.(request.model) ?? true,
-    callIds: wireCallIds(request.messages),
+    callIds: wireIdsOf(request.messages, WIRE_ID_RULES.anthropic),
     builtinIds: pairedBuiltins(request.messages, scope),
     lose,
   });

@@ -19,7 +19,10 @@ export function wireTurns(messages: readonly Message[], context: ContentContext)
   for (const [index, message] of messages.entries()) {
     if (message.role === 'system') continue;
     const role = message.role === 'assistant' ? 'assistant' : 'user';
-    const content = wireBlocks(message, index, context);
+    const content =
+      role === 'assistant'
+        ? withoutLastThinking(wireBlocks(message, index, context))
+        : wireBlocks(message, index, context);
     if (content.length === 0) continue;
     const last = turns.at(-1);
     if (last?.role === role) last.content.push(...content);
@@ -30,6 +33,12 @@ export function wireTurns(messages: readonly Message[], context: ContentContext)
     turns.unshift({ role: 'user', content: [{ type: 'text', text: EARLIER_CONVERSATION }] });
   closeWithUser(turns);
   return turns;
+}
+
+/** "The final block in an assistant message cannot be `thinking`": a response that was cut while it thought says nothing. */
+function withoutLastThinking(blocks: readonly WireBlock[]): readonly WireBlock[] {
+  const last = blocks.findLastIndex((block) => block.type !== 'thinking' && block.type !== 'redacted_thinking');
+  return blocks.slice(0, last + 1);
 }
 
 function resultsFirst(turn: Turn): void {
@@ -69,7 +78,7 @@ function isBuiltin(block: Anthropic.Messages.ContentBlockParam): boolean {
  */
 export function openTurnOf(turns: readonly Turn[]): OpenTurn {
   const asked = turns.findLastIndex(
-    (turn) => turn.role === 'user' && !turn.content.some((block) => block.type === 'tool_result'),
+    (turn) => turn.role === 'user' && turn.content.some((block) => block.type !== 'tool_result'),
   );
   const first = turns.slice(asked + 1).find((turn) => turn.role === 'assistant');
   if (first === undefined) return 'none';

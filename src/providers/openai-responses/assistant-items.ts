@@ -5,6 +5,7 @@ import type {
   AssistantTurnMessage,
   Block,
   BuiltinToolBlock,
+  Message,
   ThinkingBlock,
   ToolUseBlock,
 } from '../../transcript/message.ts';
@@ -13,7 +14,6 @@ import { wellFormed } from '../../transcript/well-formed.ts';
 import { wireName } from '../../transcript/wire-name.ts';
 import { builtinNote, extensionText } from '../stand-ins.ts';
 import type { WireLoss } from '../wire-loss.ts';
-import type { WireCall } from './call-ids.ts';
 import { itemId, textsOf } from './replay-data.ts';
 
 export type InputItem = OpenAI.Responses.ResponseInputItem;
@@ -24,7 +24,10 @@ export interface AssistantContext {
   readonly provider: string;
   readonly reasoning: 'encrypted' | 'text';
   readonly store: boolean;
-  readonly calls: ReadonlyMap<string, WireCall>;
+  /** Ids on the wire by our call ids. */
+  readonly callIds: ReadonlyMap<string, string>;
+  /** Our ids of free-form calls, see {@link customCalls}. */
+  readonly custom: ReadonlySet<string>;
   readonly lose: (loss: WireLoss) => void;
 }
 
@@ -160,19 +163,25 @@ function phaseOf(data: JsonObject | undefined): { readonly phase?: 'commentary' 
   return phase === 'commentary' || phase === 'final_answer' ? { phase } : {};
 }
 
-/** Whether the call was a free-form one of this server: it goes back as such, and so does its result. */
-export function isCustomCall(block: ToolUseBlock, scope: ReplayScope): boolean {
-  return dataFor(block, scope)?.custom === true && typeof block.input.input === 'string';
+/** Our ids of the free-form calls of this server: they go back as such, and so do their results. */
+export function customCalls(messages: readonly Message[], scope: ReplayScope): ReadonlySet<string> {
+  const blocks = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []));
+  return new Set(
+    blocks.flatMap((block) => {
+      if (block.type !== 'tool_use' || typeof block.input.input !== 'string') return [];
+      return dataFor(block, scope)?.custom === true ? [block.callId] : [];
+    }),
+  );
 }
 
 function callItem(block: ToolUseBlock, withIds: boolean, context: AssistantContext): InputItem {
   const data = dataFor(block, context.scope);
-  const call = context.calls.get(block.callId);
-  const call_id = call?.id ?? block.callId;
+  const call_id = context.callIds.get(block.callId) ?? block.callId;
+  const custom = context.custom.has(block.callId);
   const namespace = typeof data?.namespace === 'string' ? { namespace: data.namespace } : {};
-  const id = withIds ? itemId(call?.custom === true ? 'custom_tool_call' : 'function_call', data) : undefined;
+  const id = withIds ? itemId(custom ? 'custom_tool_call' : 'function_call', data) : undefined;
   const own = { call_id, ...(id === undefined ? {} : { id }), name: wireName(block.name), ...namespace };
-  if (call?.custom === true) return { type: 'custom_tool_call', input: wellFormed(String(block.input.input)), ...own };
+  if (custom) return { type: 'custom_tool_call', input: wellFormed(String(block.input.input)), ...own };
   return { type: 'function_call', arguments: JSON.stringify(block.input), ...own };
 }
 

@@ -2,14 +2,14 @@ import type OpenAI from 'openai';
 import type { ReplayScope } from '../../transcript/items.ts';
 import type { Message, MessageRequest, ToolMessage } from '../../transcript/message.ts';
 import { wellFormed } from '../../transcript/well-formed.ts';
+import { WIRE_ID_RULES, wireIdsOf } from '../../transcript/wire-ids.ts';
 import { wireName } from '../../transcript/wire-name.ts';
 import type { MediaLookup } from '../provider.ts';
 import { wireTools } from '../schema/wire-tools.ts';
 import { GO_ON } from '../stand-ins.ts';
 import { responsesFormat } from '../structured-output.ts';
 import type { WireLoss } from '../wire-loss.ts';
-import { type AssistantContext, assistantItems, type InputItem, isCustomCall } from './assistant-items.ts';
-import { type WireCall, wireCalls } from './call-ids.ts';
+import { type AssistantContext, assistantItems, customCalls, type InputItem } from './assistant-items.ts';
 import { inputContent, type MediaContext, outputContent } from './content.ts';
 import { type ModelTraits, modelTraits, type ResponsesOptions } from './options.ts';
 
@@ -38,13 +38,15 @@ export function toWire(request: MessageRequest, context: ToWireContext): Respons
   const losses: WireLoss[] = [];
   const lose = (loss: WireLoss): void => void losses.push(loss);
   const store = options.store ?? false;
-  const calls = wireCalls(request.messages, (block) => isCustomCall(block, scope));
+  const callIds = wireIdsOf(request.messages, WIRE_ID_RULES['openai-responses']);
+  const custom = customCalls(request.messages, scope);
   const assistant: AssistantContext = {
     scope,
     provider,
     reasoning: options.reasoning ?? 'encrypted',
     store,
-    calls,
+    callIds,
+    custom,
     lose,
   };
   const user: MediaContext = { media, takesImages: options.takesImages?.(request.model) ?? true, lose };
@@ -84,7 +86,7 @@ function inputItems(
     case 'assistant':
       return assistantItems(message, index, assistant);
     case 'tool':
-      return resultItems(message, index, assistant.calls, user);
+      return resultItems(message, index, assistant, user);
   }
 }
 
@@ -92,17 +94,18 @@ function inputItems(
 function resultItems(
   message: ToolMessage,
   index: number,
-  calls: ReadonlyMap<string, WireCall>,
+  { callIds, custom }: AssistantContext,
   context: MediaContext,
 ): readonly InputItem[] {
   return message.content.flatMap((result): readonly InputItem[] => {
-    const call = calls.get(result.callId);
-    if (call === undefined) {
+    const id = callIds.get(result.callId);
+    if (id === undefined) {
       context.lose({ code: 'orphan_result', message: index, detail: `result of ${result.name} without its call` });
       return [];
     }
     const output = outputContent(result.content, index, context);
-    return [{ type: call.custom ? 'custom_tool_call_output' : 'function_call_output', call_id: call.id, output }];
+    const type = custom.has(result.callId) ? 'custom_tool_call_output' : 'function_call_output';
+    return [{ type, call_id: id, output }];
   });
 }
 
