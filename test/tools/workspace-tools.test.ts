@@ -59,6 +59,7 @@ beforeAll(async () => {
     'workspace/src/deep/generated.ts': 'needle',
     'workspace/src/deep/b.md': '# Title\n\nRetry policy lives here.',
     'workspace/dist/out.js': 'needle',
+    'workspace/dist/.gitignore': '!*',
     'workspace/debug.log': 'needle',
     'workspace/keep.log': 'needle',
     'workspace/node_modules/pkg/index.js': 'needle',
