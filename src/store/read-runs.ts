@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { costOf, usageOf } from './end-run.ts';
 import { asRun } from './run-state.ts';
 import type { AgentRunsTable, RequestsTable, Schema } from './schema.ts';
-import type { RequestRow, RunRow, StoredResult } from './store.ts';
+import type { RequestRow, RunRow } from './store.ts';
 
 export async function runRow(db: Kysely<Schema>, runId: string): Promise<RunRow | undefined> {
   const rows = await db.selectFrom('agent_runs').selectAll().where('run_id', '=', runId).execute();
@@ -87,17 +87,6 @@ function toRequestRow(
     outcome: parsed(row.outcome_json),
     headAtBegin: row.head_at_begin,
   };
-}
-
-export async function callResult(db: Kysely<Schema>, runId: string, callId: string): Promise<StoredResult | undefined> {
-  const row = await db
-    .selectFrom('tool_calls')
-    .innerJoin('agent_runs', 'agent_runs.session_id', 'tool_calls.session_id')
-    .select('tool_calls.stored_json')
-    .where('agent_runs.run_id', '=', runId)
-    .where('tool_calls.call_id', '=', callId)
-    .executeTakeFirst();
-  return parsed(row?.stored_json ?? null) ?? undefined;
 }
 
 function parsed<T>(json: string | null): T | null {

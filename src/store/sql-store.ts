@@ -9,8 +9,9 @@ import { type Database, guarded, timestamp } from './database.ts';
 import { appendDeltas, readDeltas } from './deltas.ts';
 import { bindNamespace, readIdentity, touch } from './identity.ts';
 import { openRun } from './open-run.ts';
+import { callResult, lateResult } from './read-calls.ts';
 import { messageOutcome, runOfMessage } from './read-messages.ts';
-import { callResult, requestsOf, runRow, runsOf } from './read-runs.ts';
+import { requestsOf, runRow, runsOf } from './read-runs.ts';
 import { sessionById, sessionPage } from './read-sessions.ts';
 import { entriesOf, eventsOf } from './read-transcript.ts';
 import { renewLease } from './renew-lease.ts';
@@ -53,6 +54,7 @@ export function createStore(database: Database, storeId: string): Store {
     request: async (runId, step) => (await read((db) => requestsOf(db, runId, step)))[0],
     requests: (runId) => read((db) => requestsOf(db, runId, undefined)),
     callResult: (runId, callId) => read((db) => callResult(db, runId, callId)),
+    lateResult: (sessionId, callId) => read((db) => lateResult(db, sessionId, callId)),
     toolOutput: (sessionId, callId, range) => read((db) => readOutput(db, sessionId, callId, range)),
 
     onChange: (runId, listener) =>

@@ -335,6 +335,8 @@ export interface Store {
   request(runId: string, step: number): Promise<RequestRow | undefined>;
   requests(runId: string): Promise<readonly RequestRow[]>;
   callResult(runId: string, callId: string): Promise<StoredResult | undefined>;
+  /** What a call that was given up came back with after all, as far as it was not read-only. */
+  lateResult(sessionId: string, callId: string): Promise<ToolResult | undefined>;
   /** A range of characters of a call's whole output, in UTF-16 units. */
   toolOutput(
     sessionId: string,

@@ -13,6 +13,8 @@ export interface Stores {
   readonly location: () => Promise<string>;
   /** A new store, closed and removed when the test file ends. */
   readonly make: (options?: OpenStoreOptions) => Promise<Store>;
+  /** A further store at a place, closed with the others. */
+  readonly openAt: (location: string, options?: OpenStoreOptions) => Promise<Store>;
 }
 
 /** SQLite, and PostgreSQL when `HOLDFAST_TEST_POSTGRES` names a server. Call it at the top of a test file. */
@@ -48,10 +50,10 @@ function madeAt(kind: Stores['kind'], location: () => Promise<string>): Stores {
   afterAll(async () => {
     await Promise.all(opened.map((store) => store.close()));
   });
-  const make = async (options?: OpenStoreOptions): Promise<Store> => {
-    const store = await openStore(await location(), options);
+  const openAt = async (place: string, options?: OpenStoreOptions): Promise<Store> => {
+    const store = await openStore(place, options);
     opened.push(store);
     return store;
   };
-  return { kind, location, make };
+  return { kind, location, openAt, make: async (options) => openAt(await location(), options) };
 }
