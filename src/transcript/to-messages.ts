@@ -125,12 +125,18 @@ function withinScope(block: Block, target: ReplayScope): Block {
   return rest;
 }
 
-/** Sorts by `part`; a block without one (an import) stays right behind the block before it. */
+/**
+ * Sorts by `part`; a block without one (an import) stays right behind the block before it. Calls keep the order of their
+ * batch, whatever their parts say: their results follow in that order.
+ */
 function inNativeOrder(blocks: readonly Block[]): readonly Block[] {
   let part = -1;
+  let lastCall = -1;
   const keys = blocks.map((block) => {
     if ('part' in block && block.part !== undefined) part = block.part;
-    return part;
+    if (block.type !== 'tool_use') return part;
+    lastCall = Math.max(lastCall, part);
+    return lastCall;
   });
   if (keys.every((key, index) => index === 0 || key >= (keys[index - 1] ?? key))) return blocks;
   return blocks

@@ -16,7 +16,7 @@ import type {
 } from '../../src/transcript/items.ts';
 
 /** Runs of a property: 1,000 unless the environment asks for more or fewer. */
-export const RUNS = Number(process.env['HOLDFAST_FC_RUNS'] ?? 1000);
+export const RUNS = Number(process.env.HOLDFAST_FC_RUNS ?? 1000);
 
 const STATUSES: readonly ToolResultStatus[] = [
   'ok',
@@ -154,8 +154,8 @@ interface Draft {
   readonly textKind: 'text' | 'refusal';
   readonly textReplay: Replay | undefined;
   readonly builtins: number;
-  /** The last builtin call gets its result in the next response. */
-  readonly leaveOpen: boolean;
+  /** Whether the last builtin call gets its result at once, in the next response, or never (some providers report one item). */
+  readonly lastBuiltin: 'now' | 'next' | 'never';
   readonly calls: readonly {
     readonly status: ToolResultStatus;
     readonly content: readonly ContentBlock[];
@@ -172,7 +172,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   textKind: fc.constantFrom('text' as const, 'text' as const, 'refusal' as const),
   textReplay: replayed,
   builtins: fc.nat({ max: 2 }),
-  leaveOpen: fc.boolean(),
+  lastBuiltin: fc.constantFrom('now' as const, 'next' as const, 'never' as const),
   calls: fc.array(
     fc.record({
       status: fc.constantFrom(...STATUSES),
@@ -247,8 +247,9 @@ class Scribe {
       this.builtins += 1;
       const nativeId = `b${this.builtins}`;
       numbered.push({ ...builtin(response.id, 'call', nativeId), ...at() });
-      if (current.leaveOpen && !last && index === current.builtins - 1) this.open = nativeId;
-      else numbered.push({ ...builtin(response.id, 'result', nativeId), ...at() });
+      const answer = index === current.builtins - 1 ? current.lastBuiltin : 'now';
+      if (answer === 'next' && !last) this.open = nativeId;
+      if (answer === 'now') numbered.push({ ...builtin(response.id, 'result', nativeId), ...at() });
     }
     if (current.text !== undefined && (current.text !== '' || current.textReplay !== undefined)) {
       const block = withReplay({ type: current.textKind, text: current.text, ...at() }, current.textReplay);
