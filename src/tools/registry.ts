@@ -9,8 +9,8 @@ export interface ToolRegistry {
   readonly tools: readonly Tool[];
   /** By the tool's own name or by the one it has on the wire. */
   get(name: string): Tool | undefined;
-  /** What the model is told, in the order of `names` (default: all). Unknown names are a TypeError. */
-  specs(names?: readonly string[]): readonly ToolSpec[];
+  /** What the model is told, in the same order. */
+  readonly specs: readonly ToolSpec[];
 }
 
 export interface ToolRegistryOptions {
@@ -30,12 +30,7 @@ export function createToolRegistry(tools: readonly Tool[], options: ToolRegistry
     if (options.allowEffects === false) requireReadOnly(tool);
     claim(byName, tool);
   }
-  const get = (name: string): Tool | undefined => byName.get(name);
-  return {
-    tools: [...tools],
-    get,
-    specs: (names) => (names === undefined ? tools : names.map((name) => known(get(name), name))).map(spec),
-  };
+  return { tools: [...tools], specs: tools.map(spec), get: (name) => byName.get(name) };
 }
 
 function claim(byName: Map<string, Tool>, tool: Tool): void {
@@ -58,11 +53,6 @@ function requireReadOnly(tool: Tool): void {
   throw new TypeError(
     `the tool ${JSON.stringify(tool.name)} is not marked read-only (annotations.readOnlyHint) and tools with effects are not allowed here`,
   );
-}
-
-function known(tool: Tool | undefined, name: string): Tool {
-  if (tool === undefined) throw new TypeError(`there is no tool with the name ${JSON.stringify(name)}`);
-  return tool;
 }
 
 function spec({ name, description, inputSchema }: Tool): ToolSpec {
