@@ -66,7 +66,9 @@ const NOUNS = (
   'invoice warehouse sensor tenant basket vehicle ticket mailbox pipeline shard replica schedule payment folder camera ' +
   'passport booking garden meter turbine lesson recipe contract parcel bridge signal station harvest printer wallet'
 ).split(' ');
-const VERBS = 'opened rejected moved scanned merged delayed published archived throttled renewed paused restored'.split(' ');
+const VERBS = 'opened rejected moved scanned merged delayed published archived throttled renewed paused restored'.split(
+  ' ',
+);
 
 function word(rnd: Random): string {
   return pick(rnd, NOUNS);
@@ -103,7 +105,8 @@ function jsonValue(rnd: Random, depth: number): unknown {
 }
 
 function jsonObject(rnd: Random, depth: number): Record<string, unknown> {
-  const key = () => (rnd() < 0.5 ? `${word(rnd)}_${word(rnd)}` : `${word(rnd)}${word(rnd).replace(/^./, (c) => c.toUpperCase())}`);
+  const key = () =>
+    rnd() < 0.5 ? `${word(rnd)}_${word(rnd)}` : `${word(rnd)}${word(rnd).replace(/^./, (c) => c.toUpperCase())}`;
   return Object.fromEntries(Array.from({ length: 5 }, () => [key(), jsonValue(rnd, depth)]));
 }
 
@@ -114,7 +117,9 @@ function jsonText(rnd: Random): string {
 
 function base64Text(rnd: Random): string {
   const bytes = (count: number) => Buffer.from(Array.from({ length: count }, () => Math.floor(rnd() * 256)));
-  const lines = bytes(12_000).toString('base64').replace(/(.{76})/g, '$1\n');
+  const lines = bytes(12_000)
+    .toString('base64')
+    .replace(/(.{76})/g, '$1\n');
   return `${bytes(12_000).toString('base64')}\n${lines}\n${bytes(6000).toString('base64url')}`;
 }
 
@@ -123,11 +128,15 @@ function logText(rnd: Random): string {
   const level = () => pick(rnd, ['DEBUG', 'INFO', 'WARN', 'ERROR']);
   const lines: readonly (() => string)[] = [
     () => `${stamp(rnd)} ${level()} ${word(rnd)}-service ${sentence(rnd)} id=${hex(rnd, 12)} took=${digits(rnd, 3)}ms`,
-    () => `${address()} - ${word(rnd)} [07/Jun/2025:0${digits(rnd, 1)}:12:55 +0200] "POST /api/${word(rnd)}/${digits(rnd, 6)} HTTP/2" 204 ${digits(rnd, 4)}`,
-    () => `{"ts":${digits(rnd, 13)},"lvl":"${level().toLowerCase()}","mod":"${word(rnd)}","msg":"${sentence(rnd)}","trace":"${hex(rnd, 32)}"}`,
-    () => `Jun  7 0${digits(rnd, 1)}:41:09 host-${digits(rnd, 2)} ${word(rnd)}d[${digits(rnd, 5)}]: ${word(rnd)} ${pick(rnd, VERBS)} from ${address()}:${digits(rnd, 5)}`,
+    () =>
+      `${address()} - ${word(rnd)} [07/Jun/2025:0${digits(rnd, 1)}:12:55 +0200] "POST /api/${word(rnd)}/${digits(rnd, 6)} HTTP/2" 204 ${digits(rnd, 4)}`,
+    () =>
+      `{"ts":${digits(rnd, 13)},"lvl":"${level().toLowerCase()}","mod":"${word(rnd)}","msg":"${sentence(rnd)}","trace":"${hex(rnd, 32)}"}`,
+    () =>
+      `Jun  7 0${digits(rnd, 1)}:41:09 host-${digits(rnd, 2)} ${word(rnd)}d[${digits(rnd, 5)}]: ${word(rnd)} ${pick(rnd, VERBS)} from ${address()}:${digits(rnd, 5)}`,
     () => `\tat org.example.${word(rnd)}.${word(rnd)}.Worker.run(Worker.java:${digits(rnd, 3)})`,
-    () => `[${digits(rnd, 6)}.${digits(rnd, 6)}] usb 3-${digits(rnd, 1)}: ${word(rnd)} ${pick(rnd, VERBS)}, status 0x${hex(rnd, 4)}`,
+    () =>
+      `[${digits(rnd, 6)}.${digits(rnd, 6)}] usb 3-${digits(rnd, 1)}: ${word(rnd)} ${pick(rnd, VERBS)}, status 0x${hex(rnd, 4)}`,
   ];
   const blocks = lines.map((line) => Array.from({ length: 60 }, line).join('\n'));
   return [...blocks, Array.from({ length: 200 }, () => pick(rnd, lines)()).join('\n')].join('\n');

@@ -25,7 +25,9 @@ describe('the fitted estimate against o200k on text that nothing was fitted on',
       // Sixty samples a class, evenly spread: classes with more text do not drown the others.
       for (let at = 0; at < 60; at += 1) all.push(absolute[Math.floor((at * absolute.length) / 60)] ?? Number.NaN);
     }
-    console.log(`all: median ${(quantile(all, 0.5) * 100).toFixed(1)} %, p95 ${(quantile(all, 0.95) * 100).toFixed(1)} %`);
+    console.log(
+      `all: median ${(quantile(all, 0.5) * 100).toFixed(1)} %, p95 ${(quantile(all, 0.95) * 100).toFixed(1)} %`,
+    );
     expect(quantile(all, 0.5)).toBeLessThanOrEqual(0.1);
     expect(quantile(all, 0.95)).toBeLessThanOrEqual(0.25);
   });
