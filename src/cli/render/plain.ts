@@ -2,7 +2,7 @@ import { closing } from './closing.ts';
 import { notice } from './notices.ts';
 import type { Renderer, Sinks } from './renderer.ts';
 import { endOfCall, RunningCalls } from './tool-lines.ts';
-import { visible } from './visible.ts';
+import { visible, visibleLine } from './visible.ts';
 
 /**
  * For files and pipes: the answer alone on `out`, everything else as lines on `err`. No ANSI, nothing is taken back.
@@ -14,7 +14,7 @@ export function plainRenderer({ out, err }: Sinks, now: () => number): Renderer 
     event: ({ event }) => {
       switch (event.type) {
         case 'run_started':
-          return err(`${event.model}\n`);
+          return err(`${visibleLine(event.model, 80)}\n`);
         case 'assistant_message_done':
           // The last one comes again as the answer.
           return event.stopReason.unified === 'tool_calls' ? err(`${visible(event.text).trimEnd()}\n`) : undefined;
