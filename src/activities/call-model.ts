@@ -45,8 +45,8 @@ async function callModel(
   if (begun.status === 'closed') return { outcome: 'closed', head: begun.head, status: begun.runStatus };
 
   const entries = await deps.transcript(input.ref.sessionId, writer.owner, begun.head);
-  const { request, repairs } = buildRequest(run, entries);
   const target = deps.providers.resolve(run.config.model);
+  const { request, repairs } = buildRequest(run, entries, target.provider.scope(target.model));
   logContext(deps, input, entries, repairs.length);
   const call: ModelCall = { deps, input, writer, run, target, request, head: begun.head, entries };
   const answer = await stream(call, signal, note);
@@ -179,9 +179,14 @@ function requestRecord(call: ModelCall): JsonObject {
 }
 
 function mediaOf(request: MessageRequest): MediaRef[] {
-  const blocks = request.messages.flatMap((message) => message.content);
-  const nested = blocks.flatMap((block) => (block.type === 'tool_result' ? block.content : [block]));
-  return nested.flatMap((block) => ('media' in block ? [block.media] : []));
+  const refs: MediaRef[] = [];
+  for (const message of request.messages) {
+    for (const block of message.content) {
+      if (block.type === 'tool_result') for (const inner of block.content) if ('media' in inner) refs.push(inner.media);
+      if ('media' in block) refs.push(block.media);
+    }
+  }
+  return refs;
 }
 
 function logContext(

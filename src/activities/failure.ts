@@ -11,6 +11,7 @@ const STORE_CODE: Readonly<Record<StoreErrorCode, HoldfastErrorCode>> = {
   StoreTooNew: 'StoreTooNew',
   StoreUnavailable: 'StoreUnavailable',
   NotFound: 'NotFound',
+  Internal: 'Internal',
 };
 
 /** The one place where our errors become Temporal failures; `type` is what workflows match on. Anything else passes untouched. */

@@ -1,4 +1,4 @@
-import type { TranscriptEntry } from '../transcript/items.ts';
+import type { ReplayScope, TranscriptEntry } from '../transcript/items.ts';
 import type { MessageRequest } from '../transcript/message.ts';
 import { normalize } from '../transcript/normalize.ts';
 import { toMessages } from '../transcript/to-messages.ts';
@@ -12,12 +12,16 @@ export interface BuiltRequest {
 }
 
 /** The one way from a run's frozen settings and a transcript to a request: the same input gives the same bytes. */
-export function buildRequest(run: LoadedRunConfig, entries: readonly TranscriptEntry[]): BuiltRequest {
+export function buildRequest(
+  run: LoadedRunConfig,
+  entries: readonly TranscriptEntry[],
+  target: ReplayScope,
+): BuiltRequest {
   const { items, repairs } = normalize(entries.map((entry) => entry.item));
   const { config } = run;
   const request: MessageRequest = {
     model: config.model.slice(config.model.indexOf('/') + 1),
-    messages: withSystemPrompt(toMessages(items), run.prompt),
+    messages: withSystemPrompt(toMessages(items, { target }), run.prompt),
     tools: run.tools,
     ...(config.maxOutputTokens === null ? {} : { maxOutputTokens: config.maxOutputTokens }),
     ...(config.temperature === null ? {} : { temperature: config.temperature }),

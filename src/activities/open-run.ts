@@ -1,6 +1,7 @@
 import type { Activities, OpenRunInput, OpenRunOutput } from '../contract/activities.ts';
 import { DEFAULT_AGENT } from '../contract/identity.ts';
 import { composePrompt } from '../prompt/compose-prompt.ts';
+import { workspaceReader } from '../prompt/workspace-reader.ts';
 import { ModelResolutionError } from '../providers/registry.ts';
 import type { JsonObject } from '../transcript/json.ts';
 import type { ActivityDeps, AgentSpec } from './agents.ts';
@@ -82,7 +83,7 @@ function choose(deps: ActivityDeps, { message }: OpenRunInput): Chosen {
 }
 
 async function frozen(deps: ActivityDeps, agent: AgentSpec, model: string): Promise<JsonObject> {
-  const prompt = await composePrompt({ agentInstructions: agent.instructions, workspace: deps.workspace });
+  const prompt = await composePrompt({ agent, readFile: workspaceReader(deps.workspace) });
   const config = await freeze(
     deps.store,
     {

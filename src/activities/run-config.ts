@@ -21,7 +21,7 @@ export interface RunConfig {
   readonly toolTimeoutSecs: number;
   readonly maxOutputTokens: number | null;
   readonly temperature: number | null;
-  readonly thinking: MessageRequest['thinking'] | null;
+  readonly thinking: NonNullable<MessageRequest['thinking']> | null;
 }
 
 /** A run's frozen settings with their blobs. */

@@ -1,0 +1,116 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Runtime } from '@temporalio/worker';
+import OpenAI from 'openai';
+import pino from 'pino';
+import { inject } from 'vitest';
+import type { AgentSpec } from '../../src/activities/agents.ts';
+import { HoldfastClient } from '../../src/client/holdfast-client.ts';
+import { openaiChat } from '../../src/providers/openai-chat/adapter.ts';
+import { createProviderRegistry } from '../../src/providers/registry.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createToolRegistry } from '../../src/tools/registry.ts';
+import type { Tool } from '../../src/tools/tool.ts';
+import { type HoldfastWorker, startWorker } from '../../worker.ts';
+import { type FakeProvider, startFakeProvider } from '../fakes/fake-provider.ts';
+import { NAMESPACES } from '../setup/temporal-server.ts';
+
+export interface HarnessOptions {
+  readonly answer: FakeProvider['answer'];
+  readonly tools?: readonly Tool[];
+  readonly agent?: Partial<AgentSpec>;
+}
+
+/** A worker with its own namespace and store, the real client library, and a fake model behind the real vendor client. */
+export interface Harness {
+  readonly client: HoldfastClient;
+  readonly provider: FakeProvider;
+  readonly store: Store;
+  readonly worker: HoldfastWorker;
+  readonly namespace: string;
+  readonly folder: string;
+  stop(): Promise<void>;
+}
+
+export async function startHarness(options: HarnessOptions): Promise<Harness> {
+  const { address, bundlePath, claims } = inject('temporal');
+  quietRuntime();
+  const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
+  const namespace = claimNamespace(claims);
+  const provider = await startFakeProvider(options.answer);
+  const location = join(folder, 'holdfast.db');
+  const store = await openStore(location);
+  const log = pino({ level: 'silent' });
+  const worker = await startWorker({
+    connection: { address },
+    namespace,
+    workflows: { bundlePath },
+    log,
+    deps: {
+      store,
+      agents: new Map([['default', agentOf(options)]]),
+      providers: createProviderRegistry({ providers: [fakeModel(provider.baseURL)], default: 'fake/script' }),
+      log,
+      workspace: folder,
+      costUsd: () => null,
+    },
+  });
+  const client = await HoldfastClient.connect({ connection: { address }, namespace, store: location });
+  return {
+    client,
+    provider,
+    store,
+    worker,
+    namespace,
+    folder,
+    async stop() {
+      worker.shutdown();
+      await worker.done;
+      await client.close();
+      await store.close();
+      await provider.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function agentOf({ tools, agent }: HarnessOptions): AgentSpec {
+  return {
+    name: 'default',
+    instructions: 'You are under test.',
+    tools: createToolRegistry(tools ?? [], { allowEffects: false }),
+    maxToolTurns: 10,
+    maxParallelTools: 8,
+    toolTimeoutSecs: 60,
+    ...agent,
+  };
+}
+
+function fakeModel(baseURL: string) {
+  const client = new OpenAI({ apiKey: 'unused', baseURL, maxRetries: 0 });
+  return openaiChat({ id: 'fake', client, dialect: 'generic', endpoint: baseURL, account: 'test' });
+}
+
+/** Each test file takes a namespace of its own: making a folder is the claim. */
+function claimNamespace(claims: string): string {
+  for (const name of NAMESPACES) {
+    try {
+      mkdirSync(join(claims, name));
+      return name;
+    } catch {
+      // Taken by another file.
+    }
+  }
+  throw new Error('more test files than namespaces: raise NAMESPACES');
+}
+
+let quiet = false;
+function quietRuntime(): void {
+  if (quiet) return;
+  quiet = true;
+  const nothing = (): void => undefined;
+  const logger = { log: nothing, trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing };
+  Runtime.install({ logger, telemetryOptions: { logging: { forward: {}, filter: 'ERROR' } } });
+}
