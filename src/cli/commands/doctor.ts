@@ -1,5 +1,6 @@
-import { CHECKS, type Finding } from '../doctor/checks.ts';
+import { examine } from '../doctor/checks.ts';
 import { Examination } from '../doctor/examination.ts';
+import type { Finding } from '../doctor/finding.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type Output, printRows } from '../output.ts';
 import { visible } from '../render/visible.ts';
@@ -15,12 +16,7 @@ const MARK: Readonly<Record<Finding['verdict'], string>> = {
 /** Checks all that a run needs. Fails when something is wrong, not for a warning. */
 export async function doctor(settings: Settings, output: Output | undefined): Promise<ExitCode> {
   const examination = new Examination(settings);
-  const findings: Finding[] = [];
-  try {
-    for (const check of CHECKS) findings.push(await check(examination));
-  } finally {
-    await examination.close();
-  }
+  const findings = await examine(examination).finally(() => examination.close());
   printRows(output, findings, (rows) =>
     rows
       .map(({ verdict, what, found, mend }) => {

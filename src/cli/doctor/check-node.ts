@@ -1,10 +1,10 @@
-import type { Finding } from './checks.ts';
+import type { Check } from './finding.ts';
 
 const OLDEST = [20, 19] as const;
 
-export const node = {
+export const node: Check = {
   what: 'Node',
-  check: async (): Promise<Omit<Finding, 'what'>> => {
+  look: async () => {
     const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
     const old = major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
     return old

@@ -1,9 +1,8 @@
-import type { Finding } from './checks.ts';
-import type { Examination } from './examination.ts';
+import type { Check } from './finding.ts';
 
-export const store = {
+export const store: Check = {
   what: 'store',
-  check: async (examination: Examination): Promise<Omit<Finding, 'what'>> => {
+  look: async (examination) => {
     const opened = await examination.store();
     if (opened === undefined) {
       return { verdict: 'ok', found: `none yet at ${examination.settings.store}; the first run makes it` };

@@ -1,17 +1,16 @@
 import type { Client } from '@temporalio/client';
 import { AGENT_RUN, workflowIdOf } from '../../contract/identity.ts';
 import type { Store } from '../../store/store.ts';
-import type { Finding } from './checks.ts';
-import type { Examination } from './examination.ts';
+import type { Check } from './finding.ts';
 
 /** An attempt count from which on something keeps failing. */
 const MANY_ATTEMPTS = 3;
 const MAX_LOOKED_AT = 200;
 
 /** Open runs that do not get on: failing workflow tasks, activities tried again and again, workflows that are gone. */
-export const stuckRuns = {
+export const stuckRuns: Check = {
   what: 'open runs',
-  check: async (examination: Examination): Promise<Omit<Finding, 'what'>> => {
+  look: async (examination) => {
     let client: Client;
     try {
       client = await examination.temporal();

@@ -1,10 +1,9 @@
 import { namespaceId } from '../../client/holdfast-client.ts';
 import { SEARCH_ATTRIBUTES, TASK_QUEUE, TOOLS_TASK_QUEUE } from '../../contract/identity.ts';
 import { failureOf } from '../failure.ts';
-import type { Finding } from './checks.ts';
-import type { Examination } from './examination.ts';
 
-type Found = Omit<Finding, 'what'>;
+import type { Examination } from './examination.ts';
+import type { Check, Found } from './finding.ts';
 
 const DAY_S = 24 * 3600;
 /** Values of temporal.api.enums.v1.TaskQueueType and IndexedValueType. */
@@ -14,9 +13,9 @@ const KEYWORD = 2;
 
 const UNREACHABLE: Found = { verdict: 'skipped', found: 'no server to ask' };
 
-export const server = {
+export const server: Check = {
   what: 'Temporal server',
-  check: async (examination: Examination): Promise<Found> => {
+  look: async (examination) => {
     const { address, uiUrl, external } = await examination.access();
     try {
       const client = await examination.temporal();
@@ -33,9 +32,9 @@ export const server = {
   },
 };
 
-export const namespace = {
+export const namespace: Check = {
   what: 'namespace',
-  check: onServer(async (examination) => {
+  look: onServer(async (examination) => {
     const client = await examination.temporal();
     const name = client.options.namespace;
     const { config } = await client.workflowService.describeNamespace({ namespace: name });
@@ -52,9 +51,9 @@ export const namespace = {
   }),
 };
 
-export const searchAttributes = {
+export const searchAttributes: Check = {
   what: 'search attributes',
-  check: onServer(async (examination) => {
+  look: onServer(async (examination) => {
     const client = await examination.temporal();
     const { customAttributes } = await client.connection.operatorService.listSearchAttributes({
       namespace: client.options.namespace,
@@ -67,9 +66,9 @@ export const searchAttributes = {
   }),
 };
 
-export const workers = {
+export const workers: Check = {
   what: 'workers',
-  check: onServer(async (examination) => {
+  look: onServer(async (examination) => {
     const client = await examination.temporal();
     const queues = [
       { name: TASK_QUEUE, taskQueueType: WORKFLOW_QUEUE },
