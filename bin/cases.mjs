@@ -1,5 +1,8 @@
 // `npm run cases -- [FILE.jsonl …]`: runs the collected cases through the real code.
 import './node-version.mjs';
-import { runCompiled } from './run-compiled.mjs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { compileAll, ROOT } from './bootstrap.mjs';
 
-await runCompiled('test/cases/main.ts');
+compileAll();
+await import(pathToFileURL(join(ROOT, 'dist', 'test', 'cases', 'main.js')).href);
