@@ -97,13 +97,22 @@ function toolsOf(
       input_schema: schema as unknown as Anthropic.Messages.Tool.InputSchema,
     }),
   );
+  const declared = own.length > 0 ? own : withdrawnTools(request.messages);
   const builtin = (options.builtinTools ?? []).map((tool) => tool as unknown as Anthropic.Messages.ToolUnion);
-  const tools: Anthropic.Messages.ToolUnion[] = [...builtin, ...own];
+  const tools: Anthropic.Messages.ToolUnion[] = [...builtin, ...declared];
   const last = tools.at(-1);
   if (last === undefined) return {};
   if (mark !== undefined) tools[tools.length - 1] = { ...last, cache_control: mark } as Anthropic.Messages.ToolUnion;
-  const choice = toolChoice(request);
+  const choice = own.length === 0 && declared.length > 0 ? ({ type: 'none' } as const) : toolChoice(request);
   return { tools, ...(choice === undefined ? {} : { tool_choice: choice }) };
+}
+
+/** "Requests which include `tool_use` or `tool_result` blocks must define tools": those of the history, where none is offered now. */
+function withdrawnTools(messages: readonly Message[]): readonly Anthropic.Messages.Tool[] {
+  const blocks = messages.flatMap((message) => (message.role === 'assistant' ? message.content : []));
+  const names = new Set(blocks.flatMap((block) => (block.type === 'tool_use' ? [wireName(block.name)] : [])));
+  const description = 'No longer available.';
+  return [...names].map((name) => ({ name, description, input_schema: { type: 'object', properties: {} } }));
 }
 
 function toolChoice({ toolChoice, tools }: MessageRequest): Anthropic.Messages.ToolChoice | undefined {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type OpenAI from 'openai';
 import type { ReplayScope, ResponsePart } from '../../transcript/items.ts';
 import type { JsonObject } from '../../transcript/json.ts';
@@ -56,7 +57,7 @@ export function assistantItems(
     if (isText(first)) items.push(...messageItem(run.filter(isText), withIds, context.scope));
     else if (first.type === 'thinking') items.push(...(kept.get(first) ?? []));
     else if (first.type === 'tool_use') {
-      if (spoken !== undefined && items.at(-1)?.type !== 'reasoning') items.push(spoken);
+      if (spoken !== undefined && !items.includes(spoken)) items.push(spoken);
       items.push(callItem(first, withIds, context));
     } else if (first.type === 'builtin_tool') items.push(...builtinItem(first, message, index, context));
     else context.lose({ code: 'extension', message: index, detail: `${first.type} in a model's response` });
@@ -134,9 +135,19 @@ function reasoningText(message: AssistantTurnMessage, context: AssistantContext)
       : [],
   );
   if (texts.length === 0) return undefined;
-  const content = [{ type: 'reasoning_text' as const, text: wellFormed(texts.join('\n\n')) }];
-  // The published type wants an id, but these servers issue none.
-  return { type: 'reasoning', summary: [], content } as unknown as InputItem;
+  return {
+    type: 'reasoning',
+    id: reasoningId(message),
+    summary: [],
+    content: [{ type: 'reasoning_text', text: wellFormed(texts.join('\n\n')) }],
+  };
+}
+
+/** The published schema wants an id even from servers that issue none: a stable one of our own. */
+function reasoningId(message: AssistantTurnMessage): string {
+  const call = message.content.find((block) => block.type === 'tool_use');
+  const name = `${message.response?.id ?? ''}/${call?.callId ?? ''}`;
+  return `rs_${createHash('sha256').update(name).digest('hex').slice(0, 24)}`;
 }
 
 function messageItem(blocks: readonly TextLike[], withIds: boolean, scope: ReplayScope): readonly InputItem[] {

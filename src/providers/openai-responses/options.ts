@@ -5,8 +5,8 @@ export interface ResponsesOptions {
   /** Whether the server keeps items, so that they may be named by id later. Default false: everything travels in each request. */
   readonly store?: boolean;
   /**
-   * How reasoning goes back. `encrypted`: the item with its encrypted content (OpenAI). `text`: its text as `reasoning_text`,
-   * before every call of its turn (servers whose models read their own reasoning, such as DeepSeek's). Default `encrypted`.
+   * How reasoning goes back. `encrypted`: the item with its encrypted content (OpenAI). `text`: its text as `reasoning_text`
+   * before the calls of its response (servers whose models read their own reasoning, such as DeepSeek's). Default `encrypted`.
    */
   readonly reasoning?: 'encrypted' | 'text';
   /** Traits of a model; by name where not given, see {@link modelTraits}. */
