@@ -36,7 +36,7 @@ const DEFAULT_ADDRESS = '127.0.0.1:7233';
  */
 export async function connectionFromEnvironment(env: Environment): Promise<NamedTemporal | undefined> {
   const named = profileOf(env);
-  if (named.address === undefined && named.apiKey === undefined && env.TEMPORAL_PROFILE === undefined) return undefined;
+  if (named.address === undefined && named.apiKey === undefined && !env.TEMPORAL_PROFILE) return undefined;
   const { namespace = 'default', connectionOptions } = optionsOf(named);
   const { tls, apiKey, metadata } = connectionOptions;
   const address = connectionOptions.address ?? DEFAULT_ADDRESS;
@@ -53,7 +53,9 @@ export async function connectionFromEnvironment(env: Environment): Promise<Named
 }
 
 function profileOf(env: Environment): ClientConfigProfile {
-  const present = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const present = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
+  );
   try {
     return loadClientConfigProfile({ overrideEnvVars: Object.fromEntries(present) });
   } catch (error) {

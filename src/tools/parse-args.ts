@@ -107,25 +107,28 @@ function replaceAt(value: unknown, path: readonly PropertyKey[], change: (old: u
   return { ...value, [key]: replaceAt((value as Record<PropertyKey, unknown>)[key], rest, change) };
 }
 
-/** One line a problem, `input.path[2].name: what is wrong`; the first {@link MAX_PROBLEMS}. */
 function problems(issues: readonly Issue[]): string {
-  const lines = issues.flatMap((issue) => sentences(issue, []));
-  const shown = lines.slice(0, MAX_PROBLEMS);
-  if (lines.length > shown.length) shown.push(`and ${lines.length - shown.length} more`);
-  return shown.join('\n');
+  return problemLines(issues, 'input').join('\n');
 }
 
-function sentences(issue: Issue, prefix: readonly PropertyKey[]): readonly string[] {
+/** One line a problem, `input.path[2].name: what is wrong`; the first {@link MAX_PROBLEMS}. */
+export function problemLines(issues: readonly Issue[], root: string): readonly string[] {
+  const lines = issues.flatMap((issue) => sentences(issue, [], root));
+  const rest = lines.length - MAX_PROBLEMS;
+  return rest > 0 ? [...lines.slice(0, MAX_PROBLEMS), `and ${rest} more`] : lines;
+}
+
+function sentences(issue: Issue, prefix: readonly PropertyKey[], root: string): readonly string[] {
   const path = [...prefix, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${place([...path, key])}: there is no such field`);
+    return issue.keys.map((key) => `${place([...path, key], root)}: there is no such field`);
   }
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {
     // The branch with the fewest complaints is most likely the one that was meant.
     const nearest = [...issue.errors].sort((a, b) => a.length - b.length)[0] ?? [];
-    return nearest.flatMap((inner) => sentences(inner, path));
+    return nearest.flatMap((inner) => sentences(inner, path, root));
   }
-  return [`${place(path)}: ${plain(issue.message)}`];
+  return [`${place(path, root)}: ${plain(issue.message)}`];
 }
 
 /** zod's sentences in the short form models mend best: `expected string, got number`, `missing, expected string`. */
@@ -135,13 +138,13 @@ function plain(message: string): string {
   return missing === null ? short.replace(', received ', ', got ') : `missing, expected ${missing[1]}`;
 }
 
-/** `input.files[0].path`, with quotes where a key is no plain word. */
-export function place(path: readonly PropertyKey[]): string {
-  return path.reduce<string>((text, key) => {
-    if (typeof key === 'number') return `${text}[${key}]`;
+/** `input.files[0].path`, with quotes where a key is no plain word; without a root, `files[0].path`. */
+export function place(path: readonly PropertyKey[], root = 'input'): string {
+  const text = path.reduce<string>((before, key) => {
+    if (typeof key === 'number') return `${before}[${key}]`;
     const word = String(key);
-    return /^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(word)
-      ? `${text}.${word}`
-      : `${text}[${JSON.stringify(word.slice(0, 80))}]`;
-  }, 'input');
+    if (!/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(word)) return `${before}[${JSON.stringify(word.slice(0, 80))}]`;
+    return before === '' ? word : `${before}.${word}`;
+  }, root);
+  return text === '' ? 'the whole' : text;
 }

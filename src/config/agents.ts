@@ -1,0 +1,90 @@
+import { HoldfastError } from '../contract/errors.ts';
+import { DEFAULT_AGENT } from '../contract/identity.ts';
+import { createReadToolOutput, type OutputReader } from '../tools/read-tool-output.ts';
+import { createToolRegistry, type ToolRegistry } from '../tools/registry.ts';
+import type { Tool } from '../tools/tool.ts';
+import { createWorkspaceTools } from '../tools/workspace/workspace-tools.ts';
+import type { LoadedConfig } from './load-config.ts';
+import type { AgentSettings, BuiltinTool } from './settings.ts';
+
+/** An agent with all defaults filled in and its tools at hand. */
+export interface ConfiguredAgent extends Omit<AgentSettings, 'tools' | 'instructions' | LimitKey> {
+  readonly instructions: string;
+  readonly tools: ToolRegistry;
+  readonly maxToolTurns: number;
+  readonly maxParallelTools: number;
+  readonly toolTimeoutSecs: number;
+  readonly onBudget: 'stop' | 'ask';
+}
+type LimitKey = 'maxToolTurns' | 'maxParallelTools' | 'toolTimeoutSecs' | 'onBudget';
+
+export interface AgentDeps {
+  /** The store's `toolOutput`, for `read_tool_output`. */
+  readonly readOutput: OutputReader;
+  /** `false` refuses tools that are not read-only. */
+  readonly allowEffects: boolean;
+}
+
+const DEFAULT_INSTRUCTIONS = `You are Holdfast, an agent that works on the folder of its user with the tools it is given.
+Look things up with the tools instead of guessing, several at once where they do not depend on each other.
+When you have the answer, give it plainly, and name the files and lines it rests on as path:line.`;
+
+/**
+ * The agents of a config by name. There is always one called `default`: the config's own, else its first, else one with
+ * the read-only workspace tools.
+ *
+ * @throws HoldfastError `ConfigInvalid` for tools that cannot be registered together.
+ */
+export function configuredAgents(loaded: LoadedConfig, deps: AgentDeps): ReadonlyMap<string, ConfiguredAgent> {
+  const settings = loaded.config.agents?.length ? loaded.config.agents : [{ name: DEFAULT_AGENT }];
+  const builtins = builtinTools(loaded, deps);
+  const agents = new Map(settings.map((agent) => [agent.name, configured(agent, builtins, deps)]));
+  const [first] = agents.values();
+  if (!agents.has(DEFAULT_AGENT) && first !== undefined) agents.set(DEFAULT_AGENT, first);
+  return agents;
+}
+
+type Builtins = ReadonlyMap<BuiltinTool, readonly Tool[]>;
+
+function builtinTools({ workspace }: LoadedConfig, _deps: AgentDeps): Builtins {
+  const readOnly = createWorkspaceTools(workspace);
+  return new Map<BuiltinTool, readonly Tool[]>([
+    ['workspace', readOnly],
+    ...readOnly.map((tool): [BuiltinTool, readonly Tool[]] => [tool.name as BuiltinTool, [tool]]),
+  ]);
+}
+
+function configured(agent: AgentSettings, builtins: Builtins, deps: AgentDeps): ConfiguredAgent {
+  const { tools: wanted = ['workspace'], ...rest } = agent;
+  const chosen = wanted.flatMap((one) => (typeof one === 'string' ? builtin(one, agent.name, builtins) : [one]));
+  const unique = [...new Set(chosen)];
+  // Outputs are cut whatever the tool; without tools there is nothing to read on in.
+  const tools = unique.length === 0 ? [] : [...unique, createReadToolOutput(deps.readOutput)];
+  return {
+    ...rest,
+    instructions: agent.instructions ?? DEFAULT_INSTRUCTIONS,
+    tools: registry(tools, agent.name, deps.allowEffects),
+    maxToolTurns: agent.maxToolTurns ?? 10,
+    maxParallelTools: agent.maxParallelTools ?? 8,
+    toolTimeoutSecs: agent.toolTimeoutSecs ?? 60,
+    onBudget: agent.onBudget ?? 'stop',
+  };
+}
+
+function builtin(name: BuiltinTool, agentName: string, builtins: Builtins): readonly Tool[] {
+  const tools = builtins.get(name);
+  if (tools !== undefined) return tools;
+  throw new HoldfastError(
+    'ConfigInvalid',
+    `agent ${JSON.stringify(agentName)}: the tool ${name} is not available here`,
+  );
+}
+
+function registry(tools: readonly Tool[], agentName: string, allowEffects: boolean): ToolRegistry {
+  try {
+    return createToolRegistry(tools, { allowEffects });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new HoldfastError('ConfigInvalid', `agent ${JSON.stringify(agentName)}: ${error.message}`, { cause: error });
+  }
+}

@@ -1,0 +1,128 @@
+import type { z } from 'zod';
+import type { Hook } from '../hooks/hooks.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { MessageRequest } from '../transcript/message.ts';
+import type { ConfigurableApi, DialectName } from './known-providers.ts';
+
+/** Limits on what a run or a session may use up. Absent: no limit. */
+export interface Budget {
+  readonly maxUsd?: number;
+  readonly maxTokens?: number;
+  /** Seconds of work; waiting for people does not count. */
+  readonly maxDuration?: number;
+}
+
+/** An agent: instructions, a model, tools and limits. */
+export interface AgentSettings {
+  /** `[A-Za-z0-9._-]{1,64}`; the agent that answers when none is named is called `default`. */
+  readonly name: string;
+  /** The first part of the system prompt. */
+  readonly instructions?: string;
+  /** `provider/model`; absent: the config's. */
+  readonly model?: string;
+  /** Models to go on with when the first one cannot: wrong key, no credit, unknown, overloaded again and again. */
+  readonly fallbacks?: readonly string[];
+  /** Tools, and names of built-in ones; `workspace` stands for all read-only ones. Absent: `['workspace']`. */
+  readonly tools?: readonly (Tool | BuiltinTool)[];
+  /** Batches of tool calls for one user message. Default 10. */
+  readonly maxToolTurns?: number;
+  /** Default 8. */
+  readonly maxParallelTools?: number;
+  /** Seconds; a tool's own wins. Default 60. */
+  readonly toolTimeoutSecs?: number;
+  /** Tokens of one response. */
+  readonly maxOutputTokens?: number;
+  readonly temperature?: number;
+  readonly thinking?: MessageRequest['thinking'];
+  /** The final answer must be JSON that fits. */
+  readonly outputSchema?: z.ZodType;
+  /** What happens when a budget is used up: end the run, or ask a person to extend it. Default `stop`. */
+  readonly onBudget?: 'stop' | 'ask';
+  readonly budgets?: { readonly run?: Budget; readonly session?: Budget };
+}
+
+/** Names of tools that come with Holdfast. */
+export const BUILTIN_TOOLS = [
+  'workspace',
+  'list_dir',
+  'find_files',
+  'search_text',
+  'read_file',
+  'write_file',
+  'edit_file',
+  'run_command',
+] as const;
+export type BuiltinTool = (typeof BUILTIN_TOOLS)[number];
+
+/** A provider beside the known ones, or changes to a known one. Keys are never written here. */
+export interface ProviderSettings {
+  /** Needed for a provider that is not known by its id. */
+  readonly api?: ConfigurableApi;
+  readonly dialect?: DialectName;
+  readonly baseURL?: string;
+  /** Name of the environment variable that holds the key. */
+  readonly apiKeyEnv?: string;
+  /** Sent with each request; `{ env: 'NAME' }` takes the value from the environment. */
+  readonly headers?: Readonly<Record<string, string | { readonly env: string }>>;
+  /** The provider's own limits, kept across all workers of a store. */
+  readonly requestsPerMinute?: number;
+  readonly tokensPerMinute?: number;
+}
+
+/** What is known of a model, where the catalog is wrong or silent. */
+export interface ModelSettings {
+  /** Context window, tokens. */
+  readonly window?: number;
+  /** Most tokens of one response. */
+  readonly outputLimit?: number;
+  /** US dollars per million tokens. */
+  readonly prices?: {
+    readonly input: number;
+    readonly output: number;
+    readonly cacheRead?: number;
+    readonly cacheWrite?: number;
+  };
+}
+
+/** When and how far a long session is compacted. */
+export interface CompactionSettings {
+  /** Default true. */
+  readonly enabled?: boolean;
+  /** Whether it also happens by itself. Default true. */
+  readonly autoEnabled?: boolean;
+  /** Share of the window that triggers it before a run. Default 0.85. */
+  readonly triggerRatio?: number;
+  /** Share of the window that triggers it within a run. Default 0.95. */
+  readonly hardRatio?: number;
+  /** Tokens kept free beside the output. Default 2,000. */
+  readonly reserveTokens?: number;
+  /** Tokens of recent items that stay as they are. Default 12,000. */
+  readonly keepRecentTokens?: number;
+  /** Turns of history that a request may hold. Default: no limit. */
+  readonly maxHistoryTurns?: number;
+  /** Messages that microcompact leaves alone. Default 10. */
+  readonly keepRecentMessages?: number;
+  /** Whether old thinking is pruned too. Default false. */
+  readonly compactThinking?: boolean;
+  /** `provider/model` that writes summaries; absent: the agent's own. */
+  readonly model?: string;
+}
+
+/** What `holdfast.config.ts` exports. Everything is optional. */
+export interface HoldfastConfig {
+  readonly agents?: readonly AgentSettings[];
+  /** `provider/model` for agents that name none. `HOLDFAST_MODEL` wins. */
+  readonly model?: string;
+  readonly providers?: Readonly<Record<string, ProviderSettings>>;
+  /** By `provider/model`. */
+  readonly models?: Readonly<Record<string, ModelSettings>>;
+  readonly context?: { readonly compaction?: CompactionSettings };
+  /** Path of a SQLite file, or `postgres://…`. Default `.holdfast/holdfast.db`; `HOLDFAST_STORE` wins. */
+  readonly store?: string;
+  /** The folder that tools work on, relative to the config file. Default: its folder. */
+  readonly workspace?: string;
+  readonly temporal?: { readonly taskQueue?: string; readonly toolsTaskQueue?: string };
+  readonly hooks?: readonly Hook[];
+  /** Lowest level that is logged. Default `info`. */
+  readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';
+}

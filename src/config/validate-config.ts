@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import { HoldfastError } from '../contract/errors.ts';
+import { HOOK_POINTS, type HookFunction } from '../hooks/hooks.ts';
+import { problemLines } from '../tools/parse-args.ts';
+import type { Tool } from '../tools/tool.ts';
+import { DIALECTS, KNOWN_PROVIDERS, LOCAL_SERVERS } from './known-providers.ts';
+import { type AgentSettings, BUILTIN_TOOLS, type HoldfastConfig } from './settings.ts';
+
+const positive = z.number().positive();
+const whole = z.number().int().positive();
+const ratio = z.number().gt(0).lte(1);
+const modelName = z.string().regex(/^[^/\s]+\/\S+$/, 'expected provider/model, such as anthropic/claude-sonnet-4-5');
+const variable = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected the name of an environment variable, never a key itself');
+const functionValue = z.custom<HookFunction>((value) => typeof value === 'function', 'expected a function');
+
+const tool = z.custom<Tool>(
+  (value) =>
+    typeof value === 'object' && value !== null && 'execute' in value && 'inputSchema' in value && 'parse' in value,
+  `expected a tool made by defineTool, or one of ${BUILTIN_TOOLS.join(', ')}`,
+);
+const zodType = z.custom<z.ZodType>(
+  (value) => typeof value === 'object' && value !== null && '_zod' in value,
+  'expected a zod 4 schema',
+);
+
+const budget = z.strictObject({
+  maxUsd: positive.optional(),
+  maxTokens: whole.optional(),
+  maxDuration: positive.optional(),
+});
+
+const agent = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'expected 1 to 64 of the characters A-Z a-z 0-9 . _ -'),
+  instructions: z.string().optional(),
+  model: modelName.optional(),
+  fallbacks: z.array(modelName).optional(),
+  tools: z
+    .array(
+      z.union(
+        [z.enum(BUILTIN_TOOLS), tool],
+        `expected a tool made by defineTool, or one of ${BUILTIN_TOOLS.join(', ')}`,
+      ),
+    )
+    .optional(),
+  maxToolTurns: whole.optional(),
+  maxParallelTools: whole.max(100).optional(),
+  toolTimeoutSecs: positive.max(86_400).optional(),
+  maxOutputTokens: whole.optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  thinking: z
+    .union([
+      z.literal('off'),
+      z.strictObject({ budgetTokens: whole.optional(), effort: z.enum(['low', 'medium', 'high']).optional() }),
+    ])
+    .optional(),
+  outputSchema: zodType.optional(),
+  onBudget: z.enum(['stop', 'ask']).optional(),
+  budgets: z.strictObject({ run: budget.optional(), session: budget.optional() }).optional(),
+});
+
+const provider = z.strictObject({
+  api: z.enum(['openai-chat', 'openai-responses', 'anthropic']).optional(),
+  dialect: z.enum(DIALECTS).optional(),
+  baseURL: z.url({ protocol: /^https?$/, error: 'expected a URL that begins with http:// or https://' }).optional(),
+  apiKeyEnv: variable.optional(),
+  headers: z.record(z.string(), z.union([z.string(), z.strictObject({ env: variable })])).optional(),
+  requestsPerMinute: positive.optional(),
+  tokensPerMinute: positive.optional(),
+});
+
+const price = z.number().min(0);
+const model = z.strictObject({
+  window: whole.min(1000).optional(),
+  outputLimit: whole.optional(),
+  prices: z
+    .strictObject({ input: price, output: price, cacheRead: price.optional(), cacheWrite: price.optional() })
+    .optional(),
+});
+
+const compaction = z.strictObject({
+  enabled: z.boolean().optional(),
+  autoEnabled: z.boolean().optional(),
+  triggerRatio: ratio.optional(),
+  hardRatio: ratio.optional(),
+  reserveTokens: z.number().int().min(0).optional(),
+  keepRecentTokens: z.number().int().min(0).optional(),
+  maxHistoryTurns: whole.optional(),
+  keepRecentMessages: z.number().int().min(0).optional(),
+  compactThinking: z.boolean().optional(),
+  model: modelName.optional(),
+});
+
+const hook = z.strictObject({
+  name: z.string().min(1),
+  timeoutMs: positive.optional(),
+  on: z.strictObject(Object.fromEntries(HOOK_POINTS.map((point) => [point, functionValue.optional()]))),
+});
+
+const config = z.strictObject({
+  agents: z.array(agent).optional(),
+  model: modelName.optional(),
+  providers: z
+    .record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/, 'expected lower-case letters, digits, . _ -'), provider)
+    .optional(),
+  models: z.record(modelName, model).optional(),
+  context: z.strictObject({ compaction: compaction.optional() }).optional(),
+  store: z.string().min(1).optional(),
+  workspace: z.string().min(1).optional(),
+  temporal: z
+    .strictObject({ taskQueue: z.string().min(1).optional(), toolsTaskQueue: z.string().min(1).optional() })
+    .optional(),
+  hooks: z.array(hook).optional(),
+  logLevel: z.enum(['debug', 'info', 'warn', 'error']).optional(),
+});
+
+/**
+ * Checks a whole config and hands it back as it is.
+ *
+ * @param source what people call it, such as `holdfast.config.ts`.
+ * @throws HoldfastError `ConfigInvalid`, one sentence a problem with the path of each.
+ */
+export function validConfig(value: unknown, source: string): HoldfastConfig {
+  const result = config.safeParse(value);
+  const problems = result.success ? crossChecks(result.data as HoldfastConfig) : problemLines(result.error.issues, '');
+  if (problems.length > 0) throw invalid(source, problems);
+  return value as HoldfastConfig;
+}
+
+/** @throws HoldfastError `ConfigInvalid` */
+export function validAgent(value: unknown): AgentSettings {
+  const result = agent.safeParse(value);
+  if (!result.success) throw invalid(agentName(value), problemLines(result.error.issues, ''));
+  return value as AgentSettings;
+}
+
+function agentName(value: unknown): string {
+  const named = typeof value === 'object' && value !== null && 'name' in value && typeof value.name === 'string';
+  return named ? `agent ${JSON.stringify(value.name)}` : 'defineAgent';
+}
+
+function invalid(source: string, problems: readonly string[]): HoldfastError {
+  return new HoldfastError('ConfigInvalid', `${source}: ${problems.join('; ')}`, {
+    hint: `Correct ${source.endsWith('.ts') || source.endsWith('js') ? source : 'holdfast.config.ts'}.`,
+  });
+}
+
+/** What no schema of one part can see. */
+function crossChecks({ agents = [], providers = {}, context }: HoldfastConfig): readonly string[] {
+  const names = agents.map(({ name }) => name);
+  const twice = names
+    .filter((name, i) => names.indexOf(name) !== i)
+    .map((name) => `agents: there are two with the name ${JSON.stringify(name)}`);
+  const nameless = Object.entries(providers).flatMap(([id, { api, dialect }]) => {
+    const known = Object.hasOwn(KNOWN_PROVIDERS, id) || Object.hasOwn(LOCAL_SERVERS, id);
+    if (api === undefined && !known) return [`providers.${id}.api: missing, and ${id} is not known by its name`];
+    if (id === 'offline') return ['providers.offline: this id is taken'];
+    return dialect !== undefined && api !== undefined && api !== 'openai-chat'
+      ? [`providers.${id}.dialect: only openai-chat has dialects`]
+      : [];
+  });
+  const { triggerRatio = 0.85, hardRatio = 0.95 } = context?.compaction ?? {};
+  const ratios =
+    triggerRatio > hardRatio ? ['context.compaction.triggerRatio: must not be greater than hardRatio'] : [];
+  return [...twice, ...nameless, ...ratios];
+}
