@@ -13,8 +13,6 @@ export interface UsableEndpoint extends Endpoint {
   readonly key?: string;
   readonly missingKey?: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly requestsPerMinute?: number;
-  readonly tokensPerMinute?: number;
 }
 
 /** All providers by id: the known ones, the local ones, and those of the config, in that order. */
@@ -49,8 +47,6 @@ function endpoint(id: string, config: HoldfastConfig, env: Environment): UsableE
     ...(key === undefined ? {} : { key }),
     ...(key === undefined && keyEnv !== undefined ? { missingKey: keyEnv.join(' or ') } : {}),
     headers: headersOf(id, own.headers ?? {}, env),
-    ...(own.requestsPerMinute === undefined ? {} : { requestsPerMinute: own.requestsPerMinute }),
-    ...(own.tokensPerMinute === undefined ? {} : { tokensPerMinute: own.tokensPerMinute }),
   };
 }
 

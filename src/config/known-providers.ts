@@ -1,30 +1,14 @@
+import type { DialectName } from '../providers/openai-chat/dialects.ts';
 import type { Api } from '../transcript/items.ts';
 
 /** Wire formats that a provider of the config may speak. */
 export type ConfigurableApi = Exclude<Api, 'offline'>;
-
-/** Servers that say `openai-chat` but differ; what each wants is data of that adapter. */
-export const DIALECTS = [
-  'openai',
-  'deepseek',
-  'qwen',
-  'openrouter',
-  'mistral',
-  'gemini',
-  'ollama',
-  'vllm',
-  'llama-cpp',
-  'azure',
-  'generic',
-] as const;
-export type DialectName = (typeof DIALECTS)[number];
 
 /** How to reach a provider. */
 export interface Endpoint {
   readonly api: ConfigurableApi;
   /** Only for `openai-chat`. Default `generic`. */
   readonly dialect?: DialectName;
-  /** Absent: the vendor's own. */
   readonly baseURL?: string;
   /** Environment variables that may hold the key, the first that is set wins. Absent: none is needed. */
   readonly keyEnv?: readonly string[];
@@ -42,6 +26,7 @@ export interface KnownProvider extends Endpoint {
 export const KNOWN_PROVIDERS: Readonly<Record<string, KnownProvider>> = {
   anthropic: {
     api: 'anthropic',
+    baseURL: 'https://api.anthropic.com',
     keyEnv: ['ANTHROPIC_API_KEY'],
     baseUrlEnv: 'ANTHROPIC_BASE_URL',
     defaultModel: 'claude-sonnet-4-5',
@@ -49,12 +34,18 @@ export const KNOWN_PROVIDERS: Readonly<Record<string, KnownProvider>> = {
   openai: {
     api: 'openai-chat',
     dialect: 'openai',
+    baseURL: 'https://api.openai.com/v1',
     keyEnv: ['OPENAI_API_KEY'],
     baseUrlEnv: 'OPENAI_BASE_URL',
     defaultModel: 'gpt-5.1',
   },
   // The same account by the other wire format.
-  'openai-responses': { api: 'openai-responses', keyEnv: ['OPENAI_API_KEY'], baseUrlEnv: 'OPENAI_BASE_URL' },
+  'openai-responses': {
+    api: 'openai-responses',
+    baseURL: 'https://api.openai.com/v1',
+    keyEnv: ['OPENAI_API_KEY'],
+    baseUrlEnv: 'OPENAI_BASE_URL',
+  },
   deepseek: {
     api: 'openai-chat',
     dialect: 'deepseek',

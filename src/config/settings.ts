@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import type { Hook } from '../hooks/hooks.ts';
+import type { DialectName } from '../providers/openai-chat/dialects.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { MessageRequest } from '../transcript/message.ts';
-import type { ConfigurableApi, DialectName } from './known-providers.ts';
+import type { ConfigurableApi } from './known-providers.ts';
 
 /** Limits on what a run or a session may use up. Absent: no limit. */
 export interface Budget {

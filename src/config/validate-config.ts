@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { HoldfastError } from '../contract/errors.ts';
 import { HOOK_POINTS, type HookFunction } from '../hooks/hooks.ts';
+import { DIALECTS, type DialectName } from '../providers/openai-chat/dialects.ts';
 import { problemLines } from '../tools/parse-args.ts';
 import type { Tool } from '../tools/tool.ts';
-import { DIALECTS, KNOWN_PROVIDERS, LOCAL_SERVERS } from './known-providers.ts';
+import { KNOWN_PROVIDERS, LOCAL_SERVERS } from './known-providers.ts';
 import { type AgentSettings, BUILTIN_TOOLS, type HoldfastConfig } from './settings.ts';
 
 const positive = z.number().positive();
@@ -62,7 +63,7 @@ const agent = z.strictObject({
 
 const provider = z.strictObject({
   api: z.enum(['openai-chat', 'openai-responses', 'anthropic']).optional(),
-  dialect: z.enum(DIALECTS).optional(),
+  dialect: z.enum(Object.keys(DIALECTS) as DialectName[]).optional(),
   baseURL: z.url({ protocol: /^https?$/, error: 'expected a URL that begins with http:// or https://' }).optional(),
   apiKeyEnv: variable.optional(),
   headers: z.record(z.string(), z.union([z.string(), z.strictObject({ env: variable })])).optional(),
