@@ -30,7 +30,7 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .option('--folder <dir>', 'workspace to work on (default: the current folder)')
     .option('--debug', 'show where errors come from')
     .showHelpAfterError('(holdfast --help tells the commands)');
-  const settings = (): Settings => settingsOf(program.opts<GlobalOptions>());
+  const settings = (): Promise<Settings> => settingsOf(program.opts<GlobalOptions>());
   const output = (): Option => new Option('--output <format>', 'format of what is printed').choices(OUTPUTS);
 
   program
@@ -43,16 +43,16 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .addOption(output())
     .action(async (words: string[], options: ModelOptions & OutputOption & { session?: string }) => {
       const text = await readPrompt(words);
-      done(await run({ ...options, settings: settings(), text, output: options.output }));
+      done(await run({ ...options, settings: await settings(), text, output: options.output }));
     });
   program
     .command('dev')
     .description('start a Temporal dev server and a worker for the folder, until Ctrl-C')
-    .action(async () => done(await dev(settings())));
+    .action(async () => done(await dev(await settings())));
   program
     .command('worker')
     .description('start a worker against the server that there is, until Ctrl-C')
-    .action(async () => done(await worker(settings())));
+    .action(async () => done(await worker(await settings())));
   program
     .command('send')
     .description('send a message to a session: it starts a run, or joins or queues behind the open one')
@@ -67,7 +67,9 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .action(async (session: string, words: string[], options: ModelOptions & OutputOption & SendFlags) => {
       const text = await readPrompt(words);
       const { steer, follow } = { steer: options.steer === true, follow: options.follow === true };
-      done(await send({ ...options, settings: settings(), session, text, steer, follow, output: options.output }));
+      done(
+        await send({ ...options, settings: await settings(), session, text, steer, follow, output: options.output }),
+      );
     });
   program
     .command('cancel')
@@ -75,7 +77,7 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .argument('<session>')
     .option('--reason <text>', 'kept with the run')
     .action(async (session: string, { reason }: { reason?: string }) =>
-      done(await cancel(settings(), session, reason)),
+      done(await cancel(await settings(), session, reason)),
     );
   program
     .command('sessions')
@@ -83,14 +85,14 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .addOption(new Option('--limit <n>', 'how many').default(50).argParser(wholeNumber))
     .addOption(output())
     .action(async (options: OutputOption & { limit: number }) =>
-      done(await sessions(settings(), options.limit, options.output)),
+      done(await sessions(await settings(), options.limit, options.output)),
     );
   program
     .command('show')
     .description('show a session with its transcript, or a run with its steps')
     .argument('<session-or-run>')
     .addOption(output())
-    .action(async (named: string, options: OutputOption) => done(await show(settings(), named, options.output)));
+    .action(async (named: string, options: OutputOption) => done(await show(await settings(), named, options.output)));
   program
     .command('events')
     .description('print the events of a run, or of the last run of a session')
@@ -100,13 +102,15 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .addOption(output())
     .action(async (named: string, options: OutputOption & { follow?: boolean; from: number }) => {
       const follow = options.follow === true;
-      done(await events({ settings: settings(), run: named, from: options.from, follow, output: options.output }));
+      done(
+        await events({ settings: await settings(), run: named, from: options.from, follow, output: options.output }),
+      );
     });
   program
     .command('doctor')
     .description('check everything a run needs, and say how to mend what is wrong')
     .addOption(output())
-    .action(async (options: OutputOption) => done(await doctor(settings(), options.output)));
+    .action(async (options: OutputOption) => done(await doctor(await settings(), options.output)));
   return program;
 }
 

@@ -1,5 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { loadConfig } from '../config/load-config.ts';
+import type { HoldfastConfig } from '../config/settings.ts';
 import { HoldfastError } from '../contract/errors.ts';
 
 /** Where a command works. */
@@ -10,7 +12,7 @@ export interface Settings {
   readonly stateDir: string;
   /** Path of a SQLite file or a `postgres://` URL. */
   readonly store: string;
-  readonly debug: boolean;
+  readonly config: HoldfastConfig;
 }
 
 export interface GlobalOptions {
@@ -18,20 +20,18 @@ export interface GlobalOptions {
   readonly debug?: boolean;
 }
 
-/** `--folder`, else `HOLDFAST_FOLDER`, else the current folder; the store by `HOLDFAST_STORE`, else in the folder's state. */
-export function settingsOf({ folder: named, debug }: GlobalOptions): Settings {
-  const folder = resolve(named ?? process.env.HOLDFAST_FOLDER ?? process.cwd());
+/**
+ * Settings of the folder that `--folder`, `HOLDFAST_FOLDER` or the current folder name, with its config file.
+ *
+ * @throws HoldfastError `InvalidInput` when there is no such folder, `ConfigInvalid`.
+ */
+export async function settingsOf({ folder: named }: GlobalOptions): Promise<Settings> {
+  const folder = resolve(named ?? (process.env.HOLDFAST_FOLDER || process.cwd()));
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new HoldfastError('InvalidInput', `${folder} is not a folder`, { hint: 'Name the workspace with --folder.' });
   }
-  const stateDir = join(folder, '.holdfast');
-  const store = process.env.HOLDFAST_STORE || join(stateDir, 'holdfast.db');
-  return {
-    folder,
-    stateDir,
-    store: /^postgres(ql)?:\/\//.test(store) ? store : resolve(folder, store),
-    debug: debug === true || process.env.HOLDFAST_DEBUG === '1',
-  };
+  const { config, store } = await loadConfig({ folder, env: process.env });
+  return { folder, stateDir: join(folder, '.holdfast'), store, config };
 }
 
 /** Whether there is a store to read; opening one would make it. A server is asked by opening it. */

@@ -5,7 +5,7 @@ import { HoldfastError } from '../contract/errors.ts';
 import { SEARCH_ATTRIBUTES } from '../contract/identity.ts';
 import type { Narrator } from '../devserver/narrator.ts';
 import { resolveDevServer } from '../devserver/resolve.ts';
-import { liveDevState } from '../devserver/state.ts';
+import { liveDevState, otherUsers } from '../devserver/state.ts';
 import { useDevServer } from '../devserver/use.ts';
 import type { Settings } from './settings.ts';
 
@@ -59,6 +59,12 @@ export async function leaseTemporal(
   const { state, started, hasWorker, release, releaseNow } = inUse;
   narrator.say(`${started ? 'Started a Temporal dev server' : 'Temporal dev server of this folder'}: ${state.address}`);
   return { access: ofDevServer(state), hasWorker, release, releaseNow };
+}
+
+/** Whether somebody else's worker may take a run: on a server that is not ours, or beside `holdfast dev`. */
+export async function workerMayRun({ stateDir }: Settings): Promise<boolean> {
+  if ((await externalTemporal()) !== undefined) return true;
+  return liveDevState(stateDir) !== undefined && otherUsers(stateDir).some((user) => user.worker);
 }
 
 async function externalTemporal(): Promise<TemporalAccess | undefined> {

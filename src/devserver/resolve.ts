@@ -9,10 +9,14 @@ import type { Narrator } from './narrator.ts';
 /** Release of the Temporal SDK that this project pins; its matching CLI is asked for. */
 const SDK_VERSION = '1.24.0';
 
-export interface ResolveOptions extends Narrator {
+export interface LocateOptions {
   readonly env: Environment;
   /** The workspace's own cache, such as `.holdfast/bin`. */
   readonly cacheDir: string;
+  readonly say: Narrator['say'];
+}
+
+export interface ResolveOptions extends Narrator, LocateOptions {
   /** Stands in for Temporal's download service. */
   readonly downloadService?: string;
   readonly downloadMinBytes?: number;
@@ -26,18 +30,10 @@ export interface ResolveOptions extends Narrator {
  * @throws DevServerError `no_binary`, naming what was tried and how to mend it.
  */
 export async function resolveDevServer(options: ResolveOptions): Promise<TemporalBinary> {
-  const { env, cacheDir, say } = options;
-  const onPath = await firstIn(pathFolders(env), say);
-  if (onPath !== undefined) {
-    say(`Temporal CLI ${onPath.version} on PATH: ${onPath.path}`);
-    return onPath;
-  }
+  const { env, say } = options;
+  const found = await locateTemporal(options);
+  if (found !== undefined) return found;
   const userBin = join(userCacheDir(env), 'bin');
-  const cached = await firstIn([cacheDir, userBin, ...goBinFolders(env)], say);
-  if (cached !== undefined) {
-    say(`No temporal on PATH; using the cached Temporal CLI ${cached.version}: ${cached.path}`);
-    return cached;
-  }
 
   const failures: string[] = [];
   const fetchers = [
@@ -59,6 +55,19 @@ export async function resolveDevServer(options: ResolveOptions): Promise<Tempora
     say(`That did not work (${failures.at(-1)}).`);
   }
   throw new DevServerError('no_binary', `No Temporal server could be found or fetched (${failures.join('; ')}).`, MEND);
+}
+
+/** The Temporal CLI that is on this machine already: on PATH, else in a cache. */
+export async function locateTemporal({ env, cacheDir, say }: LocateOptions): Promise<TemporalBinary | undefined> {
+  const onPath = await firstIn(pathFolders(env), say);
+  if (onPath !== undefined) {
+    say(`Temporal CLI ${onPath.version} on PATH: ${onPath.path}`);
+    return onPath;
+  }
+  const cached = await firstIn([cacheDir, join(userCacheDir(env), 'bin'), ...goBinFolders(env)], say);
+  if (cached === undefined) return undefined;
+  say(`No temporal on PATH; using the cached Temporal CLI ${cached.version}: ${cached.path}`);
+  return cached;
 }
 
 const MEND = [

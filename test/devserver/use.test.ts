@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SEARCH_ATTRIBUTES } from '../../src/contract/names.ts';
+import { SEARCH_ATTRIBUTES } from '../../src/contract/identity.ts';
 import { isAlive } from '../../src/devserver/process-identity.ts';
 import { type DevState, liveDevState } from '../../src/devserver/state.ts';
 import { type DevServerInUse, useDevServer } from '../../src/devserver/use.ts';

@@ -8,8 +8,9 @@ import { onInterrupt } from '../interrupts.ts';
 import { narrator } from '../narrate.ts';
 import { type Output, rendererFor } from '../output.ts';
 import { renderRun } from '../render-run.ts';
+import { requireModel } from '../require-model.ts';
 import type { Settings } from '../settings.ts';
-import { leaseTemporal, type TemporalLease, webUiLink } from '../temporal-access.ts';
+import { leaseTemporal, type TemporalLease, webUiLink, workerMayRun } from '../temporal-access.ts';
 import { startWorkerChild, type WorkerChild } from '../worker-child.ts';
 
 export interface RunCommand {
@@ -38,6 +39,7 @@ export async function run(command: RunCommand): Promise<ExitCode> {
     },
   });
   try {
+    if (!(await workerMayRun(settings))) await requireModel(settings, command);
     const lease = await leaseTemporal(settings, narrator(), false);
     cleanup.add(lease.release, lease.releaseNow);
     if (cancel.signal.aborted) return EXIT.cancelled;
@@ -46,7 +48,7 @@ export async function run(command: RunCommand): Promise<ExitCode> {
       () => client.close(),
       () => {},
     );
-    const worker = (await workerRuns(client, lease)) ? undefined : startWorker(settings, lease);
+    const worker = (await workerRuns(client, lease)) ? undefined : await startWorker(command, lease);
     if (worker !== undefined) cleanup.add(worker.stop, worker.killNow);
     return await converse(command, { client, lease, worker, cancel: cancel.signal });
   } finally {
@@ -104,6 +106,9 @@ async function workerRuns(client: HoldfastClient, { access, hasWorker }: Tempora
   return access.external ? (await pollers(client.temporal, TASK_QUEUE)) > 0 : hasWorker;
 }
 
-function startWorker({ folder, stateDir }: Settings, { access }: TemporalLease): WorkerChild {
+async function startWorker(command: RunCommand, { access }: TemporalLease): Promise<WorkerChild> {
+  const { folder, stateDir } = command.settings;
+  // On the folder's own server this was looked at before anything started.
+  if (access.external) await requireModel(command.settings, command);
   return startWorkerChild({ folder, stateDir, env: access.workerEnv });
 }

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { namespaceId } from '../../client/holdfast-client.ts';
 import { SEARCH_ATTRIBUTES, TASK_QUEUE, TOOLS_TASK_QUEUE } from '../../contract/identity.ts';
-import { failureOf } from '../failure.ts';
+import { locateTemporal } from '../../devserver/resolve.ts';
+import type { Settings } from '../settings.ts';
 
 import type { Examination } from './examination.ts';
 import type { Check, Found } from './finding.ts';
@@ -16,7 +18,9 @@ const UNREACHABLE: Found = { verdict: 'skipped', found: 'no server to ask' };
 export const server: Check = {
   what: 'Temporal server',
   look: async (examination) => {
-    const { address, uiUrl, external } = await examination.access();
+    const access = await examination.access().catch(() => undefined);
+    if (access === undefined) return serverToStart(examination.settings);
+    const { address, uiUrl, external } = access;
     try {
       const client = await examination.temporal();
       const { serverVersion } = await client.workflowService.getSystemInfo({});
@@ -86,15 +90,23 @@ export const workers: Check = {
   }),
 };
 
+/** None runs: whether one could be started at once. */
+async function serverToStart({ stateDir }: Settings): Promise<Found> {
+  const binary = await locateTemporal({ env: process.env, cacheDir: join(stateDir, 'bin'), say: () => {} });
+  const found = 'none is named, and none runs for this folder';
+  if (binary !== undefined) {
+    return { verdict: 'warning', found, mend: `\`holdfast run\` and \`holdfast dev\` start one, with ${binary.path}.` };
+  }
+  return { verdict: 'warning', found, mend: '`holdfast dev` fetches and starts one; or set TEMPORAL_ADDRESS.' };
+}
+
 /** Without a server there is nothing to find, and the check of the server has said so. */
 function onServer(check: (examination: Examination) => Promise<Found>): (examination: Examination) => Promise<Found> {
   return async (examination) => {
     try {
       await examination.temporal();
-    } catch (error) {
-      return failureOf(error).code === 'TemporalUnavailable' || error instanceof Error
-        ? UNREACHABLE
-        : Promise.reject(error);
+    } catch {
+      return UNREACHABLE;
     }
     return check(examination);
   };
