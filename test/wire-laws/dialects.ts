@@ -24,14 +24,17 @@ export const DIALECT_LAWS: Readonly<Record<string, Partial<ChatLaws>>> = {
   },
   mistral: {
     callId: /^[a-zA-Z0-9]{9}$/,
+    extraToolMessageKeys: ['name'],
+    extraParts: ['thinking'],
     noFinalAssistant: true,
     extraKeys: ['random_seed', 'safe_prompt', 'prompt_mode'],
   },
-  gemini: { noRefs: true, extraCallKeys: ['extra_content'], extraKeys: ['extra_body'] },
+  gemini: { noRefs: true, extraCallKeys: ['extra_content'], extraToolMessageKeys: ['name'], extraKeys: ['extra_body'] },
   ollama: { extraAssistantKeys: ['reasoning', 'thinking'], extraKeys: ['think', 'keep_alive', 'options'] },
   vllm: { ...REASONING, extraAssistantKeys: ['reasoning'], extraKeys: ['chat_template_kwargs', 'top_k', 'min_p'] },
   'llama-cpp': { ...REASONING, extraKeys: ['chat_template_kwargs', 'cache_prompt', 'reasoning_format'] },
-  generic: {},
+  // A server gets back what it attached to a call itself.
+  generic: { extraCallKeys: ['extra_content'] },
   strict: { alternation: true },
   bedrock: { toolsForHistory: true },
 };

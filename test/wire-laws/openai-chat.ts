@@ -21,10 +21,13 @@ import { checkToolNames, checkToolSchema } from './tool-schema.ts';
 
 /** What one server asks beyond, or permits beside, the published Chat Completions schema. */
 export interface ChatLaws {
-  /** Further keys permitted at the top, in an assistant message, in a tool call. */
+  /** Further keys permitted at the top, in an assistant message, in a tool call, in a tool message. */
   readonly extraKeys: readonly string[];
   readonly extraAssistantKeys: readonly string[];
   readonly extraCallKeys: readonly string[];
+  readonly extraToolMessageKeys: readonly string[];
+  /** Further part types in an assistant's content. */
+  readonly extraParts: readonly string[];
   readonly callId: RegExp;
   readonly maxTools: number;
   /** `$ref` in tool schemas is refused. */
@@ -44,6 +47,8 @@ export const OPENAI_LAWS: ChatLaws = {
   extraKeys: [],
   extraAssistantKeys: [],
   extraCallKeys: [],
+  extraToolMessageKeys: [],
+  extraParts: [],
   callId: /^[^\s]{1,40}$/,
   maxTools: 128,
   noRefs: false,
@@ -189,7 +194,7 @@ function message(value: unknown, path: string, flag: Flag, laws: ChatLaws): void
       content(entry.content, `${path}.content`, flag, ['text', 'image_url', 'input_audio', 'file'], false);
       return;
     case 'tool':
-      keys(entry, path, flag, ['role', 'content', 'tool_call_id'], []);
+      keys(entry, path, flag, ['role', 'content', 'tool_call_id'], laws.extraToolMessageKeys);
       matches(entry.tool_call_id, laws.callId, `${path}.tool_call_id`, flag);
       content(entry.content, `${path}.content`, flag, ['text'], true);
       return;
@@ -211,7 +216,7 @@ function assistant(entry: Obj, path: string, flag: Flag, laws: ChatLaws): void {
   if (entry.content === undefined || entry.content === null) {
     if (!hasCalls && typeof entry.refusal !== 'string') flag(path, 'needs content, a refusal or tool_calls');
   } else {
-    content(entry.content, `${path}.content`, flag, ['text', 'refusal'], hasCalls);
+    content(entry.content, `${path}.content`, flag, ['text', 'refusal', ...laws.extraParts], hasCalls);
   }
   if (!hasCalls) return;
   const calls = list(entry.tool_calls, `${path}.tool_calls`, flag, 1);
@@ -257,6 +262,10 @@ function contentPart(part: Obj, path: string, flag: Flag): void {
   keys(part, path, flag, ['type', type], []);
   if (type === 'text' || type === 'refusal') {
     if (string(part[type], `${path}.${type}`, flag) && part[type] === '') flag(path, 'is empty');
+    return;
+  }
+  if (type === 'thinking') {
+    list(part.thinking, `${path}.thinking`, flag, 1);
     return;
   }
   const inner = object(part[type], `${path}.${type}`, flag);

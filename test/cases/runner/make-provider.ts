@@ -1,0 +1,75 @@
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import { createAnthropicProvider } from '../../../src/providers/anthropic/adapter.ts';
+import { accountOf, endpointOf } from '../../../src/providers/endpoint.ts';
+import { openaiChat } from '../../../src/providers/openai-chat/adapter.ts';
+import { DIALECTS, type Dialect } from '../../../src/providers/openai-chat/dialects.ts';
+import { createResponsesProvider } from '../../../src/providers/openai-responses/adapter.ts';
+import type { Provider } from '../../../src/providers/provider.ts';
+import type { JsonObject } from '../../../src/transcript/json.ts';
+import { isObj, type Obj } from './case-file.ts';
+import type { Target } from './target.ts';
+
+const API_KEY = 'test-key-not-a-secret';
+/** A hanging answer is given up after this long; the recorded bytes come at once. */
+const IDLE_MS = 1000;
+
+export interface ProviderSettings {
+  readonly baseUrl: string;
+  readonly builtinTools?: readonly JsonObject[];
+  readonly settings?: Obj;
+}
+
+/** The product's provider for a target, with the vendor's real client pointed at the replay server. */
+export function makeProvider(
+  target: Target,
+  { baseUrl, builtinTools = [], settings = {} }: ProviderSettings,
+): Provider {
+  const id = target.vendor;
+  const idleTimeoutMs = IDLE_MS;
+  if (target.api === 'anthropic') {
+    const client = new Anthropic({ baseURL: baseUrl, apiKey: API_KEY, maxRetries: 0 });
+    return createAnthropicProvider({ id, client, idleTimeoutMs, builtinTools });
+  }
+  const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: API_KEY, maxRetries: 0 });
+  if (target.api === 'openai-responses') {
+    const reasoning = target.compatible ? 'text' : 'encrypted';
+    return createResponsesProvider({
+      id,
+      client,
+      idleTimeoutMs,
+      reasoning,
+      builtinTools,
+      ...(settings.store === true ? { store: true } : {}),
+    });
+  }
+  return openaiChat({
+    id,
+    client,
+    dialect: dialectOf(target, settings),
+    endpoint: endpointOf(client.baseURL),
+    account: accountOf(API_KEY),
+    idleTimeoutMs,
+    firstByteTimeoutMs: 10_000,
+  });
+}
+
+/** The dialect's data, with what a case's settings say of the server. */
+function dialectOf({ dialect }: Target, settings: Obj): Dialect {
+  const base = Object.entries(DIALECTS).find(([name]) => name === dialect)?.[1];
+  const maxTools = typeof settings.max_tools === 'number' ? settings.max_tools : undefined;
+  const named = base ?? { ...DIALECTS[dialect.startsWith('deepseek') ? 'deepseek' : 'generic'], ...SERVERS[dialect] };
+  const strict = settings.strict === 'off' || settings.strict === false ? { strict: 'off' as const } : {};
+  const flags = isObj(settings.dialect) ? settings.dialect : {};
+  return {
+    ...named,
+    ...(flags.empty_content === undefined ? {} : { emptyContent: flags.empty_content as Dialect['emptyContent'] }),
+    tools: { ...named.tools, ...strict, ...(maxTools === undefined ? {} : { maxTools }) },
+  };
+}
+
+/** Servers that are described by one flag of the generic dialect. */
+const SERVERS: Readonly<Record<string, Partial<Dialect>>> = {
+  strict: { alternate: true },
+  bedrock: { toolsForHistory: true },
+};

@@ -1,0 +1,61 @@
+import type { Case } from './case-file.ts';
+import { problems, unknownKeys } from './check.ts';
+import { compactionGap, runCompaction } from './compaction.ts';
+import { runErrorIn } from './error-in.ts';
+import type { Observation } from './observation.ts';
+import { runSchema } from './schema.ts';
+import { runAnswerIn } from './stream-in.ts';
+import { runToolCase } from './tool.ts';
+import { runTranscriptIn } from './transcript-in.ts';
+
+/** How one case went. `skipped`: it has no check, or the code it is about does not exist yet. */
+export type Outcome =
+  | { readonly status: 'passed' }
+  | { readonly status: 'failed'; readonly problems: readonly string[] }
+  | { readonly status: 'skipped'; readonly why: string };
+
+interface Kind {
+  readonly run: (one: Case) => Promise<Observation>;
+  /** Why this case cannot run although it has a check. */
+  readonly gap?: (one: Case) => string | undefined;
+}
+
+/** What each kind of case goes through. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  'transcript-in': { run: runTranscriptIn },
+  'stream-in': { run: runAnswerIn },
+  'response-in': { run: runAnswerIn },
+  'error-in': { run: runErrorIn },
+  schema: { run: runSchema },
+  tool: { run: runToolCase },
+  compaction: { run: runCompaction, gap: compactionGap },
+};
+
+/** Runs one case. Never rejects: a crash is a failure of the case. */
+export async function runCase(one: Case): Promise<Outcome> {
+  if (one.check === undefined) return { status: 'skipped', why: 'no check' };
+  const kind = Object.hasOwn(KINDS, one.kind) ? KINDS[one.kind] : undefined;
+  if (kind === undefined) return { status: 'failed', problems: [`unknown kind ${one.kind}`] };
+  const unknown = unknownKeys(one.check);
+  if (unknown.length > 0) return { status: 'failed', problems: unknown.map((key) => `unknown check key ${key}`) };
+  const gap = kind.gap?.(one);
+  if (gap !== undefined) return { status: 'skipped', why: gap };
+  try {
+    const found = judge(one, await kind.run(one));
+    return found.length === 0 ? { status: 'passed' } : { status: 'failed', problems: found };
+  } catch (error) {
+    return { status: 'failed', problems: [error instanceof Error ? (error.stack ?? error.message) : String(error)] };
+  }
+}
+
+/** Problems of an observation and of every further form of the same input, and broken wire rules of any request. */
+export function judge(one: Case, seen: Observation): string[] {
+  const check = one.check ?? {};
+  const forms = (seen.sameAs ?? []).flatMap((form, i) =>
+    judge(one, form).map((problem) => `further form ${i + 1}: ${problem}`),
+  );
+  const broken = [seen, ...(seen.variants ?? []), ...(seen.variant === undefined ? [] : [seen.variant])].flatMap(
+    (each) => each.broken ?? [],
+  );
+  return [...problems(check, seen), ...[...new Set(broken)].map((rule) => `breaks a wire rule: ${rule}`), ...forms];
+}
