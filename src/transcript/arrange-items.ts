@@ -1,4 +1,4 @@
-import { builtinLinks } from './builtin-links.ts';
+import { type BuiltinLinks, builtinLinks } from './builtin-links.ts';
 import { isEmptyItem } from './empty-item.ts';
 import type { AgentItem } from './items.ts';
 import type { Repair } from './repair.ts';
@@ -22,7 +22,7 @@ export function arrangeItems(items: readonly AgentItem[]): Arrangement {
   const repairs: Repair[] = [];
   const skipped = new Set<number>();
   for (const [index, item] of items.entries()) {
-    const reason = links.orphans.has(index) ? 'orphan' : isEmptyItem(item) ? 'empty' : undefined;
+    const reason = reasonToGo(item, index, links);
     if (reason === undefined) continue;
     skipped.add(index);
     repairs.push({ code: 'item_removed', index, kind: item.kind, reason });
@@ -44,6 +44,16 @@ export function arrangeItems(items: readonly AgentItem[]): Arrangement {
     move(index, anchor);
   }
   return { order: orderOf(items, skipped, followers), batches, repairs };
+}
+
+function reasonToGo(
+  item: AgentItem,
+  index: number,
+  { orphans, repeats }: BuiltinLinks,
+): 'empty' | 'orphan' | 'duplicate' | undefined {
+  if (orphans.has(index)) return 'orphan';
+  if (repeats.has(index)) return 'duplicate';
+  return isEmptyItem(item) ? 'empty' : undefined;
 }
 
 /** One batch a response: earlier ones join the last, which moves behind what else the response holds. */

@@ -7,6 +7,8 @@ export interface BuiltinLinks {
   readonly spans: readonly { readonly start: number; readonly last: number }[];
   /** Builtin results whose call is not in their group. */
   readonly orphans: ReadonlySet<number>;
+  /** Builtin calls under an id that was used before; they count for nothing. An empty id is no id and may recur. */
+  readonly repeats: ReadonlySet<number>;
   /** Items inside such a span that are no part of it, and the last part of the span. */
   readonly strays: readonly { readonly index: number; readonly after: number }[];
 }
@@ -30,6 +32,7 @@ interface Span {
 export function builtinLinks(items: readonly AgentItem[]): BuiltinLinks {
   const spans: { start: number; last: number }[] = [];
   const orphans = new Set<number>();
+  const repeats = repeatedCalls(items);
   const strays: { index: number; after: number }[] = [];
   let span: Span | undefined;
   let between: number[] = [];
@@ -44,40 +47,63 @@ export function builtinLinks(items: readonly AgentItem[]): BuiltinLinks {
     const end = runEnd(items, start);
     const item = items[start];
     if (item !== undefined && responseOf(item) !== undefined) {
-      if (span !== undefined && answers(items, start, end, span.open)) span.strays.push(...between);
+      if (span !== undefined && answers(items, start, end, span.open, repeats)) span.strays.push(...between);
       else if (!(span?.paused === true && span.last === start - 1)) {
         close();
         span = { start, last: start, paused: false, open: new Set(), strays: [] };
       }
       between = [];
-      takeRun(items, start, end, span, orphans);
+      takeRun(items, start, end, span, { orphans, repeats });
     } else if (item !== undefined && item.kind !== 'tool_result_batch') between.push(start);
     start = end;
   }
   close();
-  return { spans, orphans, strays };
+  return { spans, orphans, repeats, strays };
+}
+
+function repeatedCalls(items: readonly AgentItem[]): ReadonlySet<number> {
+  const seen = new Set<string>();
+  const repeats = new Set<number>();
+  for (const [index, item] of items.entries()) {
+    if (item.kind !== 'builtin_tool_event' || item.phase !== 'call' || item.nativeId === '') continue;
+    if (seen.has(item.nativeId)) repeats.add(index);
+    seen.add(item.nativeId);
+  }
+  return repeats;
 }
 
 /** Whether the run holds the result of a call that is open before it (and not made anew within it). */
-function answers(items: readonly AgentItem[], start: number, end: number, open: ReadonlySet<string>): boolean {
+function answers(
+  items: readonly AgentItem[],
+  start: number,
+  end: number,
+  open: ReadonlySet<string>,
+  repeats: ReadonlySet<number>,
+): boolean {
   if (open.size === 0) return false;
   const own = new Set<string>();
   for (let index = start; index < end; index += 1) {
     const item = items[index];
-    if (item?.kind !== 'builtin_tool_event') continue;
+    if (item?.kind !== 'builtin_tool_event' || repeats.has(index)) continue;
     if (item.phase === 'call') own.add(item.nativeId);
     else if (open.has(item.nativeId) && !own.has(item.nativeId)) return true;
   }
   return false;
 }
 
-function takeRun(items: readonly AgentItem[], start: number, end: number, span: Span, orphans: Set<number>): void {
+function takeRun(
+  items: readonly AgentItem[],
+  start: number,
+  end: number,
+  span: Span,
+  { orphans, repeats }: { readonly orphans: Set<number>; readonly repeats: ReadonlySet<number> },
+): void {
   let builtin = false;
   let batch = false;
   for (let index = start; index < end; index += 1) {
     const item = items[index];
     if (item?.kind === 'tool_call_batch') batch = true;
-    if (item?.kind !== 'builtin_tool_event') continue;
+    if (item?.kind !== 'builtin_tool_event' || repeats.has(index)) continue;
     if (item.phase === 'call') span.open.add(item.nativeId);
     else if (!span.open.delete(item.nativeId)) {
       orphans.add(index);

@@ -1,6 +1,6 @@
 import type { AgentItem } from './items.ts';
 import { type Mended, mend } from './mend.ts';
-import { validate } from './validate.ts';
+import { isValid } from './validate.ts';
 
 /**
  * Makes any list of items a valid transcript and tells what it did.
@@ -11,5 +11,5 @@ import { validate } from './validate.ts';
  * settles the batch first. Linear; the common case, a valid list, costs one look.
  */
 export function normalize(items: readonly AgentItem[]): Mended {
-  return validate(items, { tail: 'closed' }).length === 0 ? { items, repairs: [] } : mend(items);
+  return isValid(items, { tail: 'closed' }) ? { items, repairs: [] } : mend(items);
 }

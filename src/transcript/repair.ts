@@ -9,12 +9,12 @@ import type { ItemKind, ToolResult, ToolResultStatus } from './items.ts';
  * the places that no named result takes.
  */
 export type Repair =
-  /** An item that said nothing, or a builtin result without its call, is gone. */
+  /** An item that said nothing, a builtin result without its call, or a builtin call under a used id is gone. */
   | {
       readonly code: 'item_removed';
       readonly index: number;
       readonly kind: ItemKind;
-      readonly reason: 'empty' | 'orphan';
+      readonly reason: 'empty' | 'orphan' | 'duplicate';
     }
   /** The item now stands after item `after` (and after its results and what moved there before). */
   | { readonly code: 'item_moved'; readonly index: number; readonly after: number }

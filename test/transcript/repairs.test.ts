@@ -126,6 +126,15 @@ const CASES: Readonly<Record<RepairCode, readonly Case[]>> = {
       output: [user('x')],
     },
     {
+      why: 'a builtin call was recorded twice',
+      input: [builtin('r1', 'call', 'b1'), user('x'), builtin('r2', 'call', 'b1'), builtin('r2', 'result', 'b1')],
+      repairs: [
+        { code: 'item_moved', index: 1, after: 3 },
+        { code: 'item_removed', index: 2, kind: 'builtin_tool_event', reason: 'duplicate' },
+      ],
+      output: [builtin('r1', 'call', 'b1'), builtin('r2', 'result', 'b1'), user('x')],
+    },
+    {
       why: 'a builtin result without its call',
       input: [builtin('r1', 'result', 'b1'), assistant('r1', 'x')],
       repairs: [{ code: 'item_removed', index: 0, kind: 'builtin_tool_event', reason: 'orphan' }],

@@ -78,6 +78,18 @@ const CASES: Readonly<Record<ViolationCode, readonly Case[]>> = {
       found: [[2]],
     },
   ],
+  builtin_call_repeated: [
+    {
+      why: 'recorded twice',
+      items: [builtin('r1', 'call', 'b1'), builtin('r1', 'call', 'b1'), builtin('r1', 'result', 'b1')],
+      found: [[1]],
+    },
+    {
+      why: 'much later',
+      items: [builtin('r1', 'call', 'b1'), user('x'), builtin('r2', 'call', 'b1')],
+      found: [[2]],
+    },
+  ],
   call_id_duplicate: [
     {
       why: 'the server repeats itself',
@@ -179,8 +191,8 @@ const VALID: readonly {
     items: [builtin('r1', 'call', 'b1'), user('x'), assistant('r2', 'y')],
   },
   {
-    why: 'a builtin id used again',
-    items: [builtin('r1', 'call', 'b1'), user('x'), builtin('r2', 'call', 'b1'), builtin('r2', 'result', 'b1')],
+    why: 'builtin calls without ids',
+    items: [builtin('r1', 'call', ''), user('x'), builtin('r2', 'call', ''), builtin('r2', 'result', '')],
   },
   {
     why: 'a pause, continued twice',
