@@ -59,7 +59,7 @@ export function assistantItems(
     else if (first.type === 'tool_use') {
       if (spoken !== undefined && !items.includes(spoken)) items.push(spoken);
       items.push(callItem(first, withIds, context));
-    } else if (first.type === 'builtin_tool') items.push(...builtinItem(first, message, index, context));
+    } else if (first.type === 'builtin_tool') items.push(...builtinItem(first, message, index, lost > 0, context));
     else context.lose({ code: 'extension', message: index, detail: `${first.type} in a model's response` });
   }
   while (items.at(-1)?.type === 'reasoning') items.pop();
@@ -210,13 +210,16 @@ function builtinItem(
   block: BuiltinToolBlock,
   message: AssistantTurnMessage,
   index: number,
+  reasoningLost: boolean,
   context: AssistantContext,
 ): readonly InputItem[] {
   const foreign = block.replay !== undefined && !inScope(block.replay, context.scope);
   const { payload } = block;
   const type = typeof payload === 'object' && payload !== null && 'type' in payload ? payload.type : undefined;
   const native = message.response?.api === 'openai-responses' && !foreign && typeof type === 'string';
-  if (native && block.phase === 'call' && !CLIENT_RUN.includes(type)) return [payload as unknown as InputItem];
-  context.lose({ code: 'builtin_tool', message: index, detail: `${block.name} was run by another provider` });
+  const whole = native && block.phase === 'call' && !CLIENT_RUN.includes(type) && !reasoningLost;
+  if (whole) return [payload as unknown as InputItem];
+  const detail = native ? `${block.name} without what it belongs to` : `${block.name} was run by another provider`;
+  context.lose({ code: 'builtin_tool', message: index, detail });
   return native ? [] : [{ type: 'message', role: 'assistant', content: builtinNote(block) }];
 }

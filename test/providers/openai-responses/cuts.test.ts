@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { createWireReader } from '../../../src/providers/openai-responses/from-wire.ts';
+import { rechunk, truncate } from '../cuts.ts';
+import { sse } from '../wire-server.ts';
+import { RICH } from './recorded.ts';
+
+const FORMAT = { reader: createWireReader };
+
+test('a stream cut anywhere into pieces, in any dress, gives the same items', async () => {
+  const { cuts, wrong } = await rechunk(FORMAT, sse(RICH));
+  expect(wrong).toEqual([]);
+  expect(cuts).toBeGreaterThan(2500);
+});
+
+test('a stream cut off anywhere before its end is broken, never an answer', async () => {
+  const { cuts, wrong } = await truncate(FORMAT, sse(RICH));
+  expect(wrong).toEqual([]);
+  expect(cuts).toBeGreaterThan(2500);
+});
