@@ -1,18 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { cancel } from './commands/cancel.ts';
-import { dev } from './commands/dev.ts';
-import { doctor } from './commands/doctor.ts';
-import { events } from './commands/events.ts';
-import { run } from './commands/run.ts';
-import { send } from './commands/send.ts';
-import { sessions } from './commands/sessions.ts';
-import { show } from './commands/show.ts';
-import { worker } from './commands/worker.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { OUTPUTS, type Output } from './output.ts';
 import { readPrompt } from './read-prompt.ts';
-import { type GlobalOptions, type Settings, settingsOf } from './settings.ts';
+import type { GlobalOptions, Settings } from './settings.ts';
 
 interface OutputOption {
   readonly output?: Output;
@@ -22,7 +13,7 @@ interface ModelOptions {
   readonly model?: string;
 }
 
-/** All commands; `done` gets the exit code of the one that ran. */
+/** All commands, each loaded when it is called; `done` gets the exit code of the one that ran. */
 export function buildProgram(done: (code: ExitCode) => void): Command {
   const program = new Command('holdfast')
     .description('AI agents that hold: every agent run is a durable Temporal workflow.')
@@ -30,7 +21,10 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .option('--folder <dir>', 'workspace to work on (default: the current folder)')
     .option('--debug', 'show where errors come from')
     .showHelpAfterError('(holdfast --help tells the commands)');
-  const settings = (): Promise<Settings> => settingsOf(program.opts<GlobalOptions>());
+  const settings = async (): Promise<Settings> => {
+    const { settingsOf } = await import('./settings.ts');
+    return settingsOf(program.opts<GlobalOptions>());
+  };
   const output = (): Option => new Option('--output <format>', 'format of what is printed').choices(OUTPUTS);
 
   program
@@ -43,16 +37,30 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .addOption(output())
     .action(async (words: string[], options: ModelOptions & OutputOption & { session?: string }) => {
       const text = await readPrompt(words);
-      done(await run({ ...options, settings: await settings(), text, output: options.output }));
+      const { run } = await import('./commands/run.ts');
+      done(
+        await run({
+          ...options,
+          settings: await settings(),
+          text,
+          output: options.output,
+        }),
+      );
     });
   program
     .command('dev')
     .description('start a Temporal dev server and a worker for the folder, until Ctrl-C')
-    .action(async () => done(await dev(await settings())));
+    .action(async () => {
+      const { dev } = await import('./commands/dev.ts');
+      done(await dev(await settings()));
+    });
   program
     .command('worker')
     .description('start a worker against the server that there is, until Ctrl-C')
-    .action(async () => done(await worker(await settings())));
+    .action(async () => {
+      const { worker } = await import('./commands/worker.ts');
+      done(await worker(await settings()));
+    });
   program
     .command('send')
     .description('send a message to a session: it starts a run, or joins or queues behind the open one')
@@ -67,8 +75,17 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .action(async (session: string, words: string[], options: ModelOptions & OutputOption & SendFlags) => {
       const text = await readPrompt(words);
       const { steer, follow } = { steer: options.steer === true, follow: options.follow === true };
+      const { send } = await import('./commands/send.ts');
       done(
-        await send({ ...options, settings: await settings(), session, text, steer, follow, output: options.output }),
+        await send({
+          ...options,
+          settings: await settings(),
+          session,
+          text,
+          steer,
+          follow,
+          output: options.output,
+        }),
       );
     });
   program
@@ -76,23 +93,28 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .description('ask the open run of a session to stop')
     .argument('<session>')
     .option('--reason <text>', 'kept with the run')
-    .action(async (session: string, { reason }: { reason?: string }) =>
-      done(await cancel(await settings(), session, reason)),
-    );
+    .action(async (session: string, { reason }: { reason?: string }) => {
+      const { cancel } = await import('./commands/cancel.ts');
+      done(await cancel(await settings(), session, reason));
+    });
   program
     .command('sessions')
     .description('list the sessions of the folder, newest first')
     .addOption(new Option('--limit <n>', 'how many').default(50).argParser(wholeNumber))
     .addOption(output())
-    .action(async (options: OutputOption & { limit: number }) =>
-      done(await sessions(await settings(), options.limit, options.output)),
-    );
+    .action(async (options: OutputOption & { limit: number }) => {
+      const { sessions } = await import('./commands/sessions.ts');
+      done(await sessions(await settings(), options.limit, options.output));
+    });
   program
     .command('show')
     .description('show a session with its transcript, or a run with its steps')
     .argument('<session-or-run>')
     .addOption(output())
-    .action(async (named: string, options: OutputOption) => done(await show(await settings(), named, options.output)));
+    .action(async (named: string, options: OutputOption) => {
+      const { show } = await import('./commands/show.ts');
+      done(await show(await settings(), named, options.output));
+    });
   program
     .command('events')
     .description('print the events of a run, or of the last run of a session')
@@ -102,15 +124,25 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .addOption(output())
     .action(async (named: string, options: OutputOption & { follow?: boolean; from: number }) => {
       const follow = options.follow === true;
+      const { events } = await import('./commands/events.ts');
       done(
-        await events({ settings: await settings(), run: named, from: options.from, follow, output: options.output }),
+        await events({
+          settings: await settings(),
+          run: named,
+          from: options.from,
+          follow,
+          output: options.output,
+        }),
       );
     });
   program
     .command('doctor')
     .description('check everything a run needs, and say how to mend what is wrong')
     .addOption(output())
-    .action(async (options: OutputOption) => done(await doctor(await settings(), options.output)));
+    .action(async (options: OutputOption) => {
+      const { doctor } = await import('./commands/doctor.ts');
+      done(await doctor(await settings(), options.output));
+    });
   return program;
 }
 

@@ -75,6 +75,9 @@ async function converse(command: RunCommand, { client, lease, worker, cancel }: 
   failed?.catch(() => {});
   const withWorker = <T>(work: Promise<T>): Promise<T> => (failed === undefined ? work : Promise.race([work, failed]));
 
+  // The client gives up on a queue that nobody polls; a worker of ours that is just starting needs no such doubt.
+  await worker?.ready;
+  if (cancel.aborted) return EXIT.cancelled;
   const sent = await withWorker(client.start(messageOf(command)));
   const cancelRun = (): void => {
     process.stderr.write('\nCancelling; Ctrl-C again leaves at once.\n');
