@@ -22,6 +22,7 @@ export interface ContentContext {
   readonly scope: ReplayScope;
   readonly media: MediaLookup | undefined;
   readonly takesImages: boolean;
+  readonly unsignedThinking: 'drop' | 'replay';
   readonly callIds: ReadonlyMap<string, string>;
   /** Ids of builtin calls that go back, each with its result or as the paused end of the conversation. */
   readonly builtinIds: ReadonlySet<string>;
@@ -45,7 +46,7 @@ function wireBlock(block: Block, message: Message, index: number, context: Conte
       return [mediaBlock(block, index, context)];
     case 'thinking': {
       const data = block.replay !== undefined && inScope(block.replay, context.scope) ? block.replay.data : undefined;
-      const thinking = replayedThinking(block, data);
+      const thinking = replayedThinking(block, data, context.unsignedThinking);
       if (thinking === undefined)
         context.lose({ code: 'reasoning', message: index, detail: 'thinking without a valid signature' });
       return thinking === undefined ? [] : [thinking];

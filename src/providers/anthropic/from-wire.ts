@@ -156,7 +156,7 @@ function stopped(block: OpenBlock, part: number): readonly StreamEvent[] {
   const done: StreamEvent = { type: 'part_done', part };
   const { type, start } = block;
   if (type === 'thinking') {
-    if (block.signature === '') return [done];
+    if (block.signature === '' && block.text === '') return [done];
     return [{ type: 'replay', part, data: thinkingReplay(block.text, block.signature) }, done];
   }
   if (type === 'text') {

@@ -8,6 +8,8 @@ export interface AnthropicOptions {
   readonly promptCache?: '5m' | '1h' | 'off';
   /** How a model is told to think; default by name, see {@link thinkingStyle}. */
   readonly thinkingStyle?: (model: string) => ThinkingStyle;
+  /** Thinking without a signature: `drop` (Anthropic refuses it), or `replay` for endpoints that give none and want it back. Default `drop`. */
+  readonly unsignedThinking?: 'drop' | 'replay';
   /** Names for the header `anthropic-beta`, such as `interleaved-thinking-2025-05-14`. */
   readonly betas?: readonly string[];
   /** Whether a model takes images; default yes. */

@@ -22,11 +22,15 @@ export function thinkingReplay(text: string, signature: string): JsonObject {
  * The block exactly as the server gave it, or `undefined` where it cannot be shown that it is: no signature, another
  * scope, or a text that was cleared or changed. An altered signed block is a 400, so such a block goes whole.
  */
-export function replayedThinking(block: ThinkingBlock, data: JsonObject | undefined): ThinkingParam | undefined {
+export function replayedThinking(
+  block: ThinkingBlock,
+  data: JsonObject | undefined,
+  unsigned: 'drop' | 'replay',
+): ThinkingParam | undefined {
   if (data === undefined) return undefined;
   if (typeof data.redacted === 'string') return { type: 'redacted_thinking', data: data.redacted };
   const { signature } = data;
-  if (typeof signature !== 'string' || signature === '') return undefined;
+  if (typeof signature !== 'string' || (signature === '' && unsigned === 'drop')) return undefined;
   // Servers may withhold the text and send a bare signature; only a hash made on arrival proves that nothing was cleared.
   const intact = data.textHash === undefined ? block.text !== '' : data.textHash === textHash(block.text);
   return intact ? { type: 'thinking', thinking: block.text, signature } : undefined;

@@ -39,6 +39,7 @@ export function toWire(request: MessageRequest, { scope, media, options = {} }: 
     scope,
     media,
     takesImages: options.takesImages?.(request.model) ?? true,
+    unsignedThinking: options.unsignedThinking ?? 'drop',
     callIds: wireIdsOf(request.messages, WIRE_ID_RULES.anthropic),
     builtinIds: pairedBuiltins(request.messages, scope),
     lose,

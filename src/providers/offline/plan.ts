@@ -43,7 +43,7 @@ function callsFor(evidence: Evidence, terms: readonly Term[]): readonly PlannedC
 function exploration(terms: readonly Term[]): readonly PlannedCall[] {
   const searches = terms.map((term) => ({
     name: 'search_text',
-    input: { query: term.pattern, regex: true, maxResults: MAX_HITS_PER_SEARCH },
+    input: { query: term.pattern, regex: true, caseSensitive: false, maxResults: MAX_HITS_PER_SEARCH },
   }));
   const named = terms.slice(0, 2).flatMap((term) => {
     const name = term.pattern.split('|')[0] ?? '';

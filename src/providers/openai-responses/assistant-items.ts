@@ -57,7 +57,7 @@ export function assistantItems(
     if (isText(first)) items.push(...messageItem(run.filter(isText), withIds, context.scope));
     else if (first.type === 'thinking') items.push(...(kept.get(first) ?? []));
     else if (first.type === 'tool_use') {
-      if (spoken !== undefined && !items.includes(spoken)) items.push(spoken);
+      if (spoken !== undefined) items.push(reasoningBefore(first, spoken));
       items.push(callItem(first, withIds, context));
     } else if (first.type === 'builtin_tool') items.push(...builtinItem(first, message, index, lost > 0, context));
     else context.lose({ code: 'extension', message: index, detail: `${first.type} in a model's response` });
@@ -126,28 +126,24 @@ function reasoningItem(block: ThinkingBlock, { scope, store }: AssistantContext)
   };
 }
 
-/** All reasoning of a response as one item that the model can read; only its own goes back to it. */
-function reasoningText(message: AssistantTurnMessage, context: AssistantContext): InputItem | undefined {
+/** All reasoning of a response as one text that the model can read; only its own goes back to it. */
+function reasoningText(message: AssistantTurnMessage, context: AssistantContext): string | undefined {
   const own = message.response?.provider === context.provider;
   const texts = message.content.flatMap((block) =>
     block.type === 'thinking' && block.text.trim() !== '' && (own || dataFor(block, context.scope) !== undefined)
       ? [block.text]
       : [],
   );
-  if (texts.length === 0) return undefined;
-  return {
-    type: 'reasoning',
-    id: reasoningId(message),
-    summary: [],
-    content: [{ type: 'reasoning_text', text: wellFormed(texts.join('\n\n')) }],
-  };
+  return texts.length === 0 ? undefined : wellFormed(texts.join('\n\n'));
 }
 
-/** The published schema wants an id even from servers that issue none: a stable one of our own. */
-function reasoningId(message: AssistantTurnMessage): string {
-  const call = message.content.find((block) => block.type === 'tool_use');
-  const name = `${message.response?.id ?? ''}/${call?.callId ?? ''}`;
-  return `rs_${createHash('sha256').update(name).digest('hex').slice(0, 24)}`;
+/**
+ * The reasoning that led to a call, right before it: these servers make a message of every call and want reasoning in
+ * each. The published schema wants an id even from servers that issue none: a stable one of our own.
+ */
+function reasoningBefore(call: ToolUseBlock, text: string): InputItem {
+  const id = `rs_${createHash('sha256').update(call.callId).digest('hex').slice(0, 24)}`;
+  return { type: 'reasoning', id, summary: [], content: [{ type: 'reasoning_text', text }] };
 }
 
 function messageItem(blocks: readonly TextLike[], withIds: boolean, scope: ReplayScope): readonly InputItem[] {

@@ -6,7 +6,7 @@ export interface ResponsesOptions {
   readonly store?: boolean;
   /**
    * How reasoning goes back. `encrypted`: the item with its encrypted content (OpenAI). `text`: its text as `reasoning_text`
-   * before the calls of its response (servers whose models read their own reasoning, such as DeepSeek's). Default `encrypted`.
+   * before every call of its response (servers whose models read their own reasoning, such as DeepSeek's). Default `encrypted`.
    */
   readonly reasoning?: 'encrypted' | 'text';
   /** Traits of a model; by name where not given, see {@link modelTraits}. */

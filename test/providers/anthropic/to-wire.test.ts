@@ -111,6 +111,16 @@ test('a signed block whose text was cleared or changed goes whole; one that came
   }
 });
 
+test('an endpoint that gives no signatures gets its thinking back as it came', () => {
+  const items = [
+    user('go'),
+    ...answer().reasoning('hm', thinkingReplay('hm', '')).calls({ id: 'toolu_1', name: 'web', args: {}, output: '1' })
+      .items,
+  ];
+  const { body } = toWire(request(items), { ...CONTEXT, options: { unsignedThinking: 'replay' } });
+  expect(body.messages[1]?.content).toMatchObject([{ type: 'thinking', thinking: 'hm', signature: '' }, {}]);
+});
+
 test('reasoning of another model is left out, and a thinking budget waits until the tool turn that it began has ended', () => {
   const elsewhere = { endpoint: 'https://deepseek.test', account: 'd', model: 'deepseek' };
   const foreign = new ResponseItems({ ...ref('d1'), provider: 'deepseek', api: 'openai-chat' }, elsewhere);
