@@ -19,7 +19,7 @@ export interface ErrorBody {
 }
 
 /** Deepest nesting of errors in errors that is looked into. */
-const MAX_DEPTH = 6;
+const MAX_DEPTH = 12;
 
 interface Draft {
   messages: string[];

@@ -173,7 +173,10 @@ export function overflowNumbers(message: string): OverflowNumbers {
     });
     for (const [name, value] of sums) found[name] ??= value;
   }
-  if (Object.keys(found).length === 0) Object.assign(found, bareNumbers(message));
+  if (found.requested === undefined && found.input === undefined) {
+    const bare = bareNumbers(message);
+    if (found.limit === undefined || found.limit === bare.limit) Object.assign(found, bare);
+  }
   if (found.requested === undefined && found.input !== undefined) found.requested = found.input + (found.output ?? 0);
   return found;
 }
