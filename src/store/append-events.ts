@@ -1,5 +1,6 @@
 import { type AgentEvent, EVENT_SCHEMA_VERSION } from '../transcript/events.ts';
 import { noteQueued } from './messages.ts';
+import { prepared, preparedInsert, type Value } from './prepared.ts';
 import type { SessionWrite } from './session-write.ts';
 
 /**
@@ -10,31 +11,29 @@ export async function appendEvents(write: SessionWrite, runId: string, events: r
   const indexed = events.filter((event) => event.type !== 'assistant_text_delta' && event.type !== 'reasoning_delta');
   const last = await lastIndex(write, runId);
   if (indexed.length === 0) return last;
-  await write.trx
-    .insertInto('agent_events')
-    .values(
-      indexed.map((event, offset) => ({
-        run_id: runId,
-        index: last + 1 + offset,
-        event_type: event.type,
-        schema_version: EVENT_SCHEMA_VERSION,
-        payload_json: JSON.stringify(event),
-        created_at: write.at,
-      })),
-    )
-    .execute();
+  await insertEvents(
+    write.trx,
+    indexed.map((event, offset) => ({
+      run_id: runId,
+      index: last + 1 + offset,
+      event_type: event.type,
+      schema_version: EVENT_SCHEMA_VERSION,
+      payload_json: JSON.stringify(event),
+      created_at: write.at,
+    })),
+  );
   write.news.add(runId);
   for (const event of indexed) if (event.type === 'user_message_queued') await noteQueued(write, runId, event);
   return last + indexed.length;
 }
 
 async function lastIndex(write: SessionWrite, runId: string): Promise<number> {
-  const row = await write.trx
-    .selectFrom('agent_events')
-    .select('index')
-    .where('run_id', '=', runId)
-    .orderBy('index', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const [row] = (await lastEvent(write.trx, { runId })).rows;
   return row?.index ?? -1;
 }
+
+const lastEvent = prepared((db, value: Value<{ runId: string }>) =>
+  db.selectFrom('agent_events').select('index').where('run_id', '=', value('runId')).orderBy('index', 'desc').limit(1),
+);
+
+const insertEvents = preparedInsert('agent_events');

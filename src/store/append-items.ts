@@ -1,4 +1,5 @@
 import { type AgentItem, ITEM_SCHEMA_VERSION, type ToolCallBatch } from '../transcript/items.ts';
+import { preparedInsert } from './prepared.ts';
 import { readableText, storable } from './readable-text.ts';
 import { refused } from './refusals.ts';
 import type { SessionWrite } from './session-write.ts';
@@ -25,7 +26,7 @@ export async function appendItems(write: SessionWrite, place: Place, items: read
     return rowOf(write, place, item);
   });
   write.changed = true;
-  await write.trx.insertInto('transcript_items').values(rows).execute();
+  await insertItems(write.trx, rows);
   for (const item of items) if (item.kind === 'tool_call_batch') await registerCalls(write, place, item);
 }
 
@@ -58,28 +59,28 @@ function rowOf(write: SessionWrite, place: Place, item: AgentItem) {
   };
 }
 
+const insertItems = preparedInsert('transcript_items');
+
 /** Call ids are unique in the session: the insert takes fewer rows when one is known, and then nothing is kept. */
 async function registerCalls(write: SessionWrite, place: Place, batch: ToolCallBatch): Promise<void> {
   const session_id = write.writer.sessionId;
-  const results = await write.trx
-    .insertInto('tool_calls')
-    .values(
-      batch.calls.map((call) => ({
-        session_id,
-        call_id: call.callId,
-        run_id: place.runId,
-        step: place.step,
-        name: storable(call.name),
-        started_at: null,
-        attempt: 0,
-        stored_json: null,
-        result_json: null,
-        output_units: null,
-        completed_at: null,
-      })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  const taken = Number(results.numInsertedOrUpdatedRows ?? 0);
+  const taken = await insertCalls(
+    write.trx,
+    batch.calls.map((call) => ({
+      session_id,
+      call_id: call.callId,
+      run_id: place.runId,
+      step: place.step,
+      name: storable(call.name),
+      started_at: null,
+      attempt: 0,
+      stored_json: null,
+      result_json: null,
+      output_units: null,
+      completed_at: null,
+    })),
+  );
   if (taken !== batch.calls.length) throw refused('A call id was used before in this session.');
 }
+
+const insertCalls = preparedInsert('tool_calls', 'conflicts');

@@ -1,11 +1,12 @@
 import { appendEvents } from './append-events.ts';
 import { recordAttempt } from './fence.ts';
+import { prepared, type Value } from './prepared.ts';
 import { refused } from './refusals.ts';
 import { isClosed, type Run } from './run-state.ts';
 import { type RunWrite, writeRun } from './run-write.ts';
 import type { ToolEffectsTable } from './schema.ts';
 import type { SessionWrite } from './session-write.ts';
-import type { BeginCall, BegunCall, Writer } from './store.ts';
+import type { BeginCall, BegunCall, StoredResult, Writer } from './store.ts';
 
 /** See {@link Store.beginCall}. */
 export async function beginCall(target: RunWrite, input: BeginCall): Promise<BegunCall> {
@@ -16,14 +17,8 @@ export async function beginCall(target: RunWrite, input: BeginCall): Promise<Beg
 
 async function begun(write: SessionWrite, run: Run, input: BeginCall): Promise<BegunCall> {
   if (isClosed(run.status)) return { status: 'closed', runStatus: run.status };
-  const call = await write.trx
-    .selectFrom('tool_calls')
-    .select(['stored_json', 'attempt', 'started_at'])
-    .where('session_id', '=', write.writer.sessionId)
-    .where('call_id', '=', input.callId)
-    .executeTakeFirst();
-  if (call === undefined) throw refused(`No batch of session ${write.writer.sessionId} asks for call ${input.callId}.`);
-  if (call.stored_json !== null) return { status: 'done', result: JSON.parse(call.stored_json) };
+  const known = await storedCall(write, input.callId);
+  if (known !== undefined) return { status: 'done', result: known };
 
   if (input.effect === 'at_most_once') {
     const effect = await effectRow(write, input.callId);
@@ -38,6 +33,18 @@ async function begun(write: SessionWrite, run: Run, input: BeginCall): Promise<B
   if (input.effect !== 'read_only') await noteEffect(write, input);
   await start(write, input);
   return { status: 'run' };
+}
+
+/**
+ * The result of a call, when it has one.
+ *
+ * @throws StoreError `Internal` for a call that the session never asked for.
+ */
+export async function storedCall(write: SessionWrite, callId: string): Promise<StoredResult | undefined> {
+  const { sessionId } = write.writer;
+  const [row] = (await callRow(write.trx, { sessionId, callId })).rows;
+  if (row === undefined) throw refused(`No batch of session ${sessionId} asks for call ${callId}.`);
+  return row.stored_json === null ? undefined : JSON.parse(row.stored_json);
 }
 
 /** The same attempt asking again: it has not run the tool, for it runs it only after the answer. */
@@ -78,11 +85,23 @@ async function noteEffect(write: SessionWrite, input: BeginCall): Promise<void> 
 }
 
 async function start(write: SessionWrite, input: BeginCall): Promise<void> {
-  await write.trx
-    .updateTable('tool_calls')
-    .set({ started_at: write.at, attempt: write.writer.attempt })
-    .where('session_id', '=', write.writer.sessionId)
-    .where('call_id', '=', input.callId)
-    .execute();
+  const { attempt, sessionId } = write.writer;
+  await markStarted(write.trx, { at: write.at, attempt, sessionId, callId: input.callId });
   await appendEvents(write, input.ref.runId, [input.event]);
 }
+
+const callRow = prepared((db, value: Value<{ sessionId: string; callId: string }>) =>
+  db
+    .selectFrom('tool_calls')
+    .select('stored_json')
+    .where('session_id', '=', value('sessionId'))
+    .where('call_id', '=', value('callId')),
+);
+
+const markStarted = prepared((db, value: Value<{ at: string; attempt: number; sessionId: string; callId: string }>) =>
+  db
+    .updateTable('tool_calls')
+    .set({ started_at: value('at'), attempt: value('attempt') })
+    .where('session_id', '=', value('sessionId'))
+    .where('call_id', '=', value('callId')),
+);

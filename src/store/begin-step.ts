@@ -3,6 +3,7 @@ import { appendEvents } from './append-events.ts';
 import { appendItems } from './append-items.ts';
 import { noteTaken } from './messages.ts';
 import { closeOpenBatch } from './open-batch.ts';
+import { prepared, preparedInsert, type Value } from './prepared.ts';
 import { isClosed } from './run-state.ts';
 import { type RunWrite, writeRun } from './run-write.ts';
 import type { RequestsTable } from './schema.ts';
@@ -32,13 +33,18 @@ export async function requestRow(
   runId: string,
   step: number,
 ): Promise<Pick<RequestsTable, 'outcome_json' | 'attempt' | 'owner'> | undefined> {
-  return await write.trx
+  return (await requestOf(write.trx, { runId, step })).rows[0];
+}
+
+const requestOf = prepared((db, value: Value<{ runId: string; step: number }>) =>
+  db
     .selectFrom('requests')
     .select(['outcome_json', 'attempt', 'owner'])
-    .where('run_id', '=', runId)
-    .where('step', '=', step)
-    .executeTakeFirst();
-}
+    .where('run_id', '=', value('runId'))
+    .where('step', '=', value('step')),
+);
+
+const insertRequest = preparedInsert('requests');
 
 async function begin(write: SessionWrite, input: BeginStep): Promise<void> {
   const { runId } = input.ref;
@@ -46,9 +52,8 @@ async function begin(write: SessionWrite, input: BeginStep): Promise<void> {
   await appendItems(write, { runId, step: input.step }, input.append);
   await appendEvents(write, runId, input.events);
   for (const messageId of input.joined) await noteTaken(write, runId, { messageId, mode: 'steer' });
-  await write.trx
-    .insertInto('requests')
-    .values({
+  await insertRequest(write.trx, [
+    {
       run_id: runId,
       step: input.step,
       session_id: write.writer.sessionId,
@@ -60,8 +65,8 @@ async function begin(write: SessionWrite, input: BeginStep): Promise<void> {
       request_json: null,
       outcome_json: null,
       committed_at: null,
-    })
-    .execute();
+    },
+  ]);
 }
 
 /** A later attempt: what the first one wrote stands; only its partial text is void, and readers are told so. */

@@ -1,8 +1,10 @@
 import type { AgentEvent } from '../transcript/events.ts';
 import { appendEvents } from './append-events.ts';
+import { storedCall } from './begin-call.ts';
 import { guarded, timestamp } from './database.ts';
 import { StoreError } from './errors.ts';
 import { saveResult, storedResult } from './open-batch.ts';
+import { prepared, type Value } from './prepared.ts';
 import { refused } from './refusals.ts';
 import { isClosed, type Run } from './run-state.ts';
 import { type RunWrite, writeRun } from './run-write.ts';
@@ -36,31 +38,23 @@ async function committed(write: SessionWrite, run: Run, input: CommitCall): Prom
   if (input.fullOutput !== undefined) {
     await saveOutput(write.trx, write.writer.sessionId, input.callId, input.fullOutput);
   }
-  await write.trx
-    .updateTable('tool_effects')
-    .set({ completed_at: write.at })
-    .where('session_id', '=', write.writer.sessionId)
-    .where('call_id', '=', input.callId)
-    .execute();
+  await markCompleted(write.trx, { at: write.at, sessionId: write.writer.sessionId, callId: input.callId });
   await appendEvents(write, input.ref.runId, input.events);
   return stored;
 }
+
+const markCompleted = prepared((db, value: Value<{ at: string; sessionId: string; callId: string }>) =>
+  db
+    .updateTable('tool_effects')
+    .set({ completed_at: value('at') })
+    .where('session_id', '=', value('sessionId'))
+    .where('call_id', '=', value('callId')),
+);
 
 /** People and workflow see the same preview. */
 function withPreviewOf(events: readonly AgentEvent[], stored: StoredResult): StoredResult {
   const end = events.find((event) => event.type === 'tool_call_completed' || event.type === 'tool_call_failed');
   return end === undefined ? stored : { ...stored, preview: end.preview };
-}
-
-async function storedCall(write: SessionWrite, callId: string): Promise<StoredResult | undefined> {
-  const row = await write.trx
-    .selectFrom('tool_calls')
-    .select('stored_json')
-    .where('session_id', '=', write.writer.sessionId)
-    .where('call_id', '=', callId)
-    .executeTakeFirst();
-  if (row === undefined) throw refused(`No batch of session ${write.writer.sessionId} asks for call ${callId}.`);
-  return row.stored_json === null ? undefined : JSON.parse(row.stored_json);
 }
 
 /** A result that comes after its call was given up stays in the ledger: it tells what really happened. */

@@ -2,6 +2,7 @@ import type { Usage } from '../transcript/message.ts';
 import { appendEvents } from './append-events.ts';
 import { appendItems } from './append-items.ts';
 import { requestRow } from './begin-step.ts';
+import { prepared, preparedInsert, type Value } from './prepared.ts';
 import { refused } from './refusals.ts';
 import { isClosed, type Run } from './run-state.ts';
 import { type RunWrite, writeRun } from './run-write.ts';
@@ -34,21 +35,17 @@ async function commit(write: SessionWrite, run: Run, input: CommitStep): Promise
   const { runId } = input.ref;
   await appendItems(write, { runId, step: input.step }, input.items);
   await appendEvents(write, runId, input.events);
-  await write.trx.deleteFrom('event_deltas').where('run_id', '=', runId).execute();
-  await write.trx
-    .updateTable('requests')
-    .set({
-      model: input.model,
-      request_json: JSON.stringify(input.request),
-      outcome_json: JSON.stringify(input.outcome),
-      committed_at: write.at,
-    })
-    .where('run_id', '=', runId)
-    .where('step', '=', input.step)
-    .execute();
-  await write.trx
-    .insertInto('usage')
-    .values({
+  await dropDeltas(write.trx, { runId });
+  await updateRequest(write.trx, {
+    model: input.model,
+    request: JSON.stringify(input.request),
+    outcome: JSON.stringify(input.outcome),
+    at: write.at,
+    runId,
+    step: input.step,
+  });
+  await insertUsage(write.trx, [
+    {
       run_id: runId,
       step: input.step,
       purpose: 'step',
@@ -57,25 +54,62 @@ async function commit(write: SessionWrite, run: Run, input: CommitStep): Promise
       usage_json: input.usage === null ? null : JSON.stringify(input.usage),
       cost_usd: input.costUsd,
       created_at: write.at,
-    })
-    .execute();
-  await addToTotals(write, run, input);
+    },
+  ]);
+  await updateTotals(write.trx, { ...totals(run, input.usage ?? NO_USAGE, input.costUsd), runId });
 }
 
-async function addToTotals(write: SessionWrite, run: Run, input: CommitStep): Promise<void> {
-  const usage = input.usage ?? NO_USAGE;
-  await write.trx
+interface Totals extends Usage {
+  readonly steps: number;
+  readonly costUsd: number;
+  readonly unpriced: number;
+}
+
+function totals(run: Run, usage: Usage, costUsd: number | null): Totals {
+  return {
+    steps: run.steps + 1,
+    inputTokens: run.input_tokens + usage.inputTokens,
+    outputTokens: run.output_tokens + usage.outputTokens,
+    cacheReadTokens: run.cache_read_tokens + usage.cacheReadTokens,
+    cacheWriteTokens: run.cache_write_tokens + usage.cacheWriteTokens,
+    reasoningTokens: run.reasoning_tokens + usage.reasoningTokens,
+    costUsd: run.cost_usd + (costUsd ?? 0),
+    unpriced: run.unpriced_steps + (costUsd === null ? 1 : 0),
+  };
+}
+
+const dropDeltas = prepared((db, value: Value<{ runId: string }>) =>
+  db.deleteFrom('event_deltas').where('run_id', '=', value('runId')),
+);
+
+const updateRequest = prepared(
+  (db, value: Value<{ model: string; request: string; outcome: string; at: string; runId: string; step: number }>) =>
+    db
+      .updateTable('requests')
+      .set({
+        model: value('model'),
+        request_json: value('request'),
+        outcome_json: value('outcome'),
+        committed_at: value('at'),
+      })
+      .where('run_id', '=', value('runId'))
+      .where('step', '=', value('step')),
+);
+
+const insertUsage = preparedInsert('usage');
+
+const updateTotals = prepared((db, value: Value<Totals & { runId: string }>) =>
+  db
     .updateTable('agent_runs')
     .set({
-      steps: run.steps + 1,
-      input_tokens: run.input_tokens + usage.inputTokens,
-      output_tokens: run.output_tokens + usage.outputTokens,
-      cache_read_tokens: run.cache_read_tokens + usage.cacheReadTokens,
-      cache_write_tokens: run.cache_write_tokens + usage.cacheWriteTokens,
-      reasoning_tokens: run.reasoning_tokens + usage.reasoningTokens,
-      cost_usd: run.cost_usd + (input.costUsd ?? 0),
-      unpriced_steps: run.unpriced_steps + (input.costUsd === null ? 1 : 0),
+      steps: value('steps'),
+      input_tokens: value('inputTokens'),
+      output_tokens: value('outputTokens'),
+      cache_read_tokens: value('cacheReadTokens'),
+      cache_write_tokens: value('cacheWriteTokens'),
+      reasoning_tokens: value('reasoningTokens'),
+      cost_usd: value('costUsd'),
+      unpriced_steps: value('unpriced'),
     })
-    .where('run_id', '=', run.run_id)
-    .execute();
-}
+    .where('run_id', '=', value('runId')),
+);

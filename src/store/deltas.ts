@@ -1,5 +1,6 @@
 import { requestRow } from './begin-step.ts';
 import { type Database, guarded } from './database.ts';
+import { preparedInsert } from './prepared.ts';
 import { isClosed } from './run-state.ts';
 import { type RunWrite, writeRun } from './run-write.ts';
 import type { AppendDeltas, Delta, DeltaPage } from './store.ts';
@@ -12,23 +13,22 @@ export async function appendDeltas(target: RunWrite, input: AppendDeltas): Promi
     if (isClosed(run.status)) return;
     const request = await requestRow(write, runId, input.step);
     if (request === undefined || request.outcome_json !== null) return;
-    await write.trx
-      .insertInto('event_deltas')
-      .values(
-        input.deltas.map((delta, offset) => ({
-          run_id: runId,
-          step: input.step,
-          attempt: input.attempt,
-          n: input.from + offset,
-          kind: delta.kind,
-          text_json: JSON.stringify(delta.text),
-        })),
-      )
-      .onConflict((conflict) => conflict.doNothing())
-      .execute();
+    await insertDeltas(
+      write.trx,
+      input.deltas.map((delta, offset) => ({
+        run_id: runId,
+        step: input.step,
+        attempt: input.attempt,
+        n: input.from + offset,
+        kind: delta.kind,
+        text_json: JSON.stringify(delta.text),
+      })),
+    );
     write.news.add(runId);
   });
 }
+
+const insertDeltas = preparedInsert('event_deltas', 'conflicts');
 
 /** See {@link Store.deltas}. Rows of a committed step are gone, so what is there is of the running one. */
 export async function readDeltas(

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { DatabaseKind } from './database.ts';
 import type { StoreError } from './errors.ts';
+import { prepared, type Value } from './prepared.ts';
 import { fenced, notFound, storeBehind } from './refusals.ts';
 import type { Schema } from './schema.ts';
 import type { WriteRules } from './session-write.ts';
@@ -20,15 +20,14 @@ export interface ClaimedSession {
  */
 export async function claimSession(
   trx: Kysely<Schema>,
-  kind: DatabaseKind,
   writer: Writer,
   rules: WriteRules,
   at: string,
 ): Promise<ClaimedSession> {
-  let row = await sessionRow(trx, kind, writer.sessionId);
+  let [row] = (await sessionRow(trx, writer)).rows;
   if (row === undefined) {
     if (rules.create === true) await createSession(trx, writer, at);
-    row = await sessionRow(trx, kind, writer.sessionId);
+    [row] = (await sessionRow(trx, writer)).rows;
   }
   if (row === undefined) throw missing(writer.sessionId, rules.head ?? 0);
   if (row.owner !== writer.owner) {
@@ -45,12 +44,7 @@ export async function claimSession(
  * step pays nothing.
  */
 export async function checkAttempt(trx: Kysely<Schema>, writer: Writer, begins: boolean): Promise<void> {
-  const row = await trx
-    .selectFrom('activity_attempts')
-    .select('attempt')
-    .where('owner', '=', writer.owner)
-    .where('activity_id', '=', writer.activityId)
-    .executeTakeFirst();
+  const [row] = (await latestAttempt(trx, writer)).rows;
   const latest = row?.attempt ?? 1;
   if (latest > writer.attempt) {
     throw fenced(`Attempt ${latest} of activity ${writer.activityId} has begun; attempt ${writer.attempt} is late.`);
@@ -72,14 +66,22 @@ function missing(sessionId: string, head: number): StoreError {
   return head > 0 ? storeBehind(sessionId, 0, head) : notFound(`There is no session ${sessionId} in this store.`);
 }
 
-async function sessionRow(trx: Kysely<Schema>, kind: DatabaseKind, sessionId: string) {
-  return await trx
+/** Locks the row in PostgreSQL, so that the session's writers stand in line; SQLite has one writer anyway. */
+const sessionRow = prepared((db, value: Value<{ sessionId: string }>, kind) =>
+  db
     .selectFrom('sessions')
     .select(['owner', 'claimed_at_ms', 'last_seq', 'open_batch_seq', 'title'])
-    .where('session_id', '=', sessionId)
-    .$if(kind === 'postgres', (query) => query.forUpdate())
-    .executeTakeFirst();
-}
+    .where('session_id', '=', value('sessionId'))
+    .$if(kind === 'postgres', (query) => query.forUpdate()),
+);
+
+const latestAttempt = prepared((db, value: Value<{ owner: string; activityId: string }>) =>
+  db
+    .selectFrom('activity_attempts')
+    .select('attempt')
+    .where('owner', '=', value('owner'))
+    .where('activity_id', '=', value('activityId')),
+);
 
 async function createSession(trx: Kysely<Schema>, writer: Writer, at: string): Promise<void> {
   await trx

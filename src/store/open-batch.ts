@@ -5,6 +5,7 @@ import { settle } from '../transcript/settle.ts';
 import { utf8Length } from '../transcript/well-formed.ts';
 import { appendEvents } from './append-events.ts';
 import { appendItems, type Place } from './append-items.ts';
+import { prepared, type Value } from './prepared.ts';
 import { textOf } from './readable-text.ts';
 import { refused } from './refusals.ts';
 import type { SessionWrite } from './session-write.ts';
@@ -22,7 +23,7 @@ interface CallState {
 export async function closeOpenBatch(write: SessionWrite, settlement: Settlement): Promise<void> {
   const open = await openBatch(write);
   if (open === undefined) return;
-  const calls = await callStates(write, open.batch);
+  const calls = await callStates(write, open.place);
   const stored = [...calls.values()].flatMap((call) => (call.result === undefined ? [] : [call.result]));
   const results = settle(open.batch, stored, corrected(open.batch, settlement, calls));
   for (const result of results.results) {
@@ -45,48 +46,70 @@ export async function saveResult(
   result: ToolResult,
   details: { readonly now: string; readonly stored?: StoredResult; readonly outputUnits?: number },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await write.trx
+  const { numAffectedRows } = await updateResult(write.trx, {
+    stored: JSON.stringify(details.stored ?? storedResult(result)),
+    result: JSON.stringify(result),
+    units: details.outputUnits ?? null,
+    now: details.now,
+    sessionId: write.writer.sessionId,
+    callId: result.callId,
+  });
+  return Number(numAffectedRows) === 1;
+}
+
+interface ResultUpdate {
+  readonly stored: string;
+  readonly result: string;
+  readonly units: number | null;
+  readonly now: string;
+  readonly sessionId: string;
+  readonly callId: string;
+}
+
+const updateResult = prepared((db, value: Value<ResultUpdate>) =>
+  db
     .updateTable('tool_calls')
     .set({
-      stored_json: JSON.stringify(details.stored ?? storedResult(result)),
-      result_json: JSON.stringify(result),
-      output_units: details.outputUnits ?? null,
-      completed_at: details.now,
+      stored_json: value('stored'),
+      result_json: value('result'),
+      output_units: value('units'),
+      completed_at: value('now'),
     })
-    .where('session_id', '=', write.writer.sessionId)
-    .where('call_id', '=', result.callId)
-    .where('result_json', 'is', null)
-    .executeTakeFirst();
-  return Number(numUpdatedRows) === 1;
-}
+    .where('session_id', '=', value('sessionId'))
+    .where('call_id', '=', value('callId'))
+    .where('result_json', 'is', null),
+);
 
 async function openBatch(
   write: SessionWrite,
 ): Promise<{ readonly batch: ToolCallBatch; readonly place: Place } | undefined> {
   if (write.openBatchSeq === null) return undefined;
-  const row = await write.trx
-    .selectFrom('transcript_items')
-    .select(['item_json', 'run_id', 'step'])
-    .where('session_id', '=', write.writer.sessionId)
-    .where('seq', '=', write.openBatchSeq)
-    .where('superseded_by', 'is', null)
-    .executeTakeFirst();
+  const [row] = (await liveItem(write.trx, { sessionId: write.writer.sessionId, seq: write.openBatchSeq })).rows;
   if (row === undefined) throw refused(`Item ${write.openBatchSeq} should be an open batch and is not there.`);
   const batch: ToolCallBatch = JSON.parse(row.item_json);
   return { batch, place: { runId: row.run_id, step: row.step } };
 }
 
-async function callStates(write: SessionWrite, batch: ToolCallBatch): Promise<ReadonlyMap<string, CallState>> {
-  const rows = await write.trx
+const liveItem = prepared((db, value: Value<{ sessionId: string; seq: number }>) =>
+  db
+    .selectFrom('transcript_items')
+    .select(['item_json', 'run_id', 'step'])
+    .where('session_id', '=', value('sessionId'))
+    .where('seq', '=', value('seq'))
+    .where('superseded_by', 'is', null),
+);
+
+/** A step has one batch, so its calls are those of the step. */
+const callsOf = prepared((db, value: Value<Place>) =>
+  db
     .selectFrom('tool_calls')
     .select(['call_id', 'result_json', 'started_at'])
-    .where('session_id', '=', write.writer.sessionId)
-    .where(
-      'call_id',
-      'in',
-      batch.calls.map((call) => call.callId),
-    )
-    .execute();
+    .where('run_id', '=', value('runId'))
+    .where('step', '=', value('step')),
+);
+
+async function callStates(write: SessionWrite, place: Place): Promise<ReadonlyMap<string, CallState>> {
+  const { rows } = await callsOf(write.trx, place);
   return new Map(
     rows.map((row) => {
       const result: ToolResult | undefined = row.result_json === null ? undefined : JSON.parse(row.result_json);

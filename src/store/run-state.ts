@@ -1,4 +1,5 @@
 import type { RunStatus } from '../transcript/events.ts';
+import { prepared, type Value } from './prepared.ts';
 import { notFound, refused, storeBehind, storeMismatch } from './refusals.ts';
 import type { AgentRunsTable } from './schema.ts';
 import type { SessionWrite } from './session-write.ts';
@@ -52,9 +53,13 @@ export async function runOf(write: SessionWrite, ref: RunRef): Promise<Run> {
 }
 
 export async function runById(write: SessionWrite, runId: string): Promise<Run | undefined> {
-  const row = await write.trx.selectFrom('agent_runs').selectAll().where('run_id', '=', runId).executeTakeFirst();
+  const [row] = (await runRow(write.trx, { runId })).rows;
   return row === undefined ? undefined : asRun(row);
 }
+
+const runRow = prepared((db, value: Value<{ runId: string }>) =>
+  db.selectFrom('agent_runs').selectAll().where('run_id', '=', value('runId')),
+);
 
 /** The status column is written by this layer only. */
 export function asRun(row: AgentRunsTable): Run {

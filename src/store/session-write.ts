@@ -1,6 +1,7 @@
 import type { Kysely, Transaction } from 'kysely';
 import { type Database, guarded } from './database.ts';
 import { checkAttempt, claimSession } from './fence.ts';
+import { prepared, type Value } from './prepared.ts';
 import type { Schema } from './schema.ts';
 import type { Writer } from './store.ts';
 
@@ -47,7 +48,7 @@ export function writeSession<T>(
     database.writer.transaction().execute(async (trx) => {
       const nowMs = database.now();
       const at = new Date(nowMs).toISOString();
-      const session = await claimSession(trx, database.kind, writer, rules, at);
+      const session = await claimSession(trx, writer, rules, at);
       await checkAttempt(trx, writer, rules.beginsAttempt ?? true);
       const write: SessionWrite = { trx, database, writer, at, nowMs, ...session, changed: false, news: new Set() };
       const result = await work(write);
@@ -59,9 +60,19 @@ export function writeSession<T>(
 }
 
 async function saveCounters(trx: Kysely<Schema>, write: SessionWrite): Promise<void> {
-  await trx
-    .updateTable('sessions')
-    .set({ last_seq: write.lastSeq, open_batch_seq: write.openBatchSeq, title: write.title, updated_at: write.at })
-    .where('session_id', '=', write.writer.sessionId)
-    .execute();
+  const { lastSeq, openBatchSeq, title, at, writer } = write;
+  await updateCounters(trx, { lastSeq, openBatchSeq, title, at, sessionId: writer.sessionId });
 }
+
+const updateCounters = prepared(
+  (db, value: Value<{ lastSeq: number; openBatchSeq: number | null; title: string; at: string; sessionId: string }>) =>
+    db
+      .updateTable('sessions')
+      .set({
+        last_seq: value('lastSeq'),
+        open_batch_seq: value('openBatchSeq'),
+        title: value('title'),
+        updated_at: value('at'),
+      })
+      .where('session_id', '=', value('sessionId')),
+);
