@@ -46,9 +46,9 @@ function pairs(items: readonly Obj[], flag: Flag): void {
     } else if (OUTPUTS.includes(String(item.type))) {
       if (open.get(item.call_id) !== item.type) flag(path, `no tool call found for output ${String(item.call_id)}`);
       open.delete(item.call_id);
-    } else if (!isModelItem(item) || item.type === 'reasoning') {
+    } else if (!isModelItem(item)) {
       for (const id of open.keys()) flag(path, `no tool output for call ${String(id)} before this item`);
-      if (!isModelItem(item)) open.clear();
+      open.clear();
     }
   });
   for (const id of open.keys()) flag('input', `no tool output found for call ${String(id)}`);

@@ -60,6 +60,8 @@ export interface AgentSetup {
   readonly model: string;
   readonly tools: readonly Tool[];
   readonly toolTimeoutSecs?: number;
+  readonly abort?: AbortSignal;
+  readonly sequential?: boolean;
 }
 
 /** Gives `work` a run driver over the real activities, on a store of its own. */
@@ -71,6 +73,8 @@ export async function withActivities<T>(
   const store = await openStore(join(folder, 'store.db'));
   try {
     const model = `${setup.provider.id}/${setup.model}`;
+    const { abort, sequential = false } = setup;
+    const cancelling = abort === undefined ? { sequential } : { sequential, abort };
     const agent: AgentSpec = {
       name: 'default',
       instructions: 'You are a test agent.',
@@ -88,7 +92,7 @@ export async function withActivities<T>(
       workspace: folder,
       costUsd: () => null,
     });
-    return await work((prompt) => driveRun({ activities, store, sessionId: 'case' }, prompt));
+    return await work((prompt) => driveRun({ activities, store, sessionId: 'case', ...cancelling }, prompt));
   } finally {
     await store.close();
     await rm(folder, { recursive: true, force: true });

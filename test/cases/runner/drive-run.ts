@@ -19,6 +19,10 @@ export interface Driven {
   readonly activities: Activities;
   readonly store: Store;
   readonly sessionId: string;
+  /** Cancels what runs, as a person does. */
+  readonly abort?: AbortSignal;
+  /** Calls of a batch run one after the other, as exclusive ones do. */
+  readonly sequential?: boolean;
 }
 
 /** What a run left behind. */
@@ -52,6 +56,14 @@ export async function driveRun(driven: Driven, prompt: string): Promise<DrivenRu
   return driver.run(prompt);
 }
 
+interface StepsEnd {
+  readonly ref: ActivityRef;
+  readonly step: number;
+  readonly ending: Ending;
+  /** Calls of the last batch that left no result. */
+  readonly failures?: CallFailures;
+}
+
 type Ending = CloseRunInput['ending'] | 'out_of_patience';
 
 class Driver {
@@ -74,7 +86,9 @@ class Driver {
       steps.ending === 'out_of_patience' ? { status: 'cancelled', reason: 'the driver gave up' } : steps.ending;
     let closing = steps.ref;
     if (ending.status !== 'completed') {
-      const settled = await this.#call(() => activities.settleBatch({ ref: closing, step: steps.step }));
+      const settled = await this.#call(() =>
+        activities.settleBatch({ ref: closing, step: steps.step, failures: steps.failures ?? {} }),
+      );
       closing = { ...closing, head: settled.head };
     }
     await this.#call(() =>
@@ -83,7 +97,7 @@ class Driver {
     return this.#result(steps.ending);
   }
 
-  async #steps(first: ActivityRef, maxToolTurns: number): Promise<{ ref: ActivityRef; step: number; ending: Ending }> {
+  async #steps(first: ActivityRef, maxToolTurns: number): Promise<StepsEnd> {
     const { activities } = this.#driven;
     let ref = first;
     let failures: CallFailures = {};
@@ -110,6 +124,8 @@ class Driver {
         const refused = refusedTurn(answer, toolTurns, maxToolTurns);
         if (refused !== undefined) return { ref, step, ending: refused };
         failures = await this.#batch(ref, step, answer.calls);
+        if (this.#driven.abort?.aborted)
+          return { ref, step, failures, ending: { status: 'cancelled', reason: 'by the user' } };
       } else if (answer.outcome === 'pause' && continuations < MAX_CONTINUATIONS) continuations += 1;
       else return { ref, step, ending: endingOf(answer) };
     }
@@ -118,17 +134,20 @@ class Driver {
 
   async #batch(ref: ActivityRef, step: number, calls: readonly PlannedCall[]): Promise<CallFailures> {
     const failures: Record<string, CallFailures[string]> = {};
-    await Promise.all(
-      calls
-        .filter((call) => call.settled !== true)
-        .map(async ({ callId }) => {
-          try {
-            await this.#call(() => this.#driven.activities.callTool({ ref, step, callId }));
-          } catch (error) {
-            failures[callId] = { status: 'error', message: error instanceof Error ? error.message : 'failed' };
-          }
-        }),
-    );
+    const one = async ({ callId }: PlannedCall): Promise<void> => {
+      if (this.#driven.abort?.aborted) {
+        failures[callId] = { status: 'aborted' };
+        return;
+      }
+      try {
+        await this.#call(() => this.#driven.activities.callTool({ ref, step, callId }));
+      } catch (error) {
+        failures[callId] = { status: 'error', message: error instanceof Error ? error.message : 'failed' };
+      }
+    };
+    const open = calls.filter((call) => call.settled !== true);
+    if (this.#driven.sequential === true) for (const call of open) await one(call);
+    else await Promise.all(open.map(one));
     return failures;
   }
 
@@ -138,6 +157,8 @@ class Driver {
     for (let attempt = 1; ; attempt += 1) {
       const info = { activityId: String(this.#activityId), attempt, currentAttemptScheduledTimestampMs: Date.now() };
       const environment = new MockActivityEnvironment(info, { logger: new DefaultLogger('ERROR', () => undefined) });
+      const cancel = () => environment.cancel();
+      this.#driven.abort?.addEventListener('abort', cancel, { once: true });
       try {
         const output = await environment.run<[], T, () => Promise<T>>(activity);
         this.#largest = Math.max(this.#largest, Buffer.byteLength(JSON.stringify(output) ?? ''));
@@ -145,6 +166,8 @@ class Driver {
       } catch (error) {
         const final = error instanceof ApplicationFailure && error.nonRetryable === true;
         if (final || attempt === MAX_ATTEMPTS) throw error;
+      } finally {
+        this.#driven.abort?.removeEventListener('abort', cancel);
       }
     }
   }

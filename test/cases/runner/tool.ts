@@ -41,9 +41,18 @@ export async function toolRun(input: Obj): Promise<ToolRun> {
   try {
     const timeout =
       typeof limits.tool_timeout_ms === 'number' ? { toolTimeoutSecs: limits.tool_timeout_ms / 1000 } : {};
-    const tools = toolsOf(input).map((tool) => recording(tool, executed));
-    const run = await withActivities({ provider: model.provider, model: 'scripted', tools, ...timeout }, (drive) =>
-      drive('Go.'),
+    const abort = new AbortController();
+    const tools = [...toolsOf(input), ...abortedTool(input, abort)].map((tool) => recording(tool, executed));
+    const run = await withActivities(
+      {
+        provider: model.provider,
+        model: 'scripted',
+        tools,
+        ...timeout,
+        sequential: input.sequential === true,
+        abort: abort.signal,
+      },
+      (drive) => drive('Go.'),
     );
     const { requests, broken } = await wireOf(model.requests);
     const seen: Observation = {
@@ -112,6 +121,27 @@ function toolsOf(input: Obj): Tool[] {
       execute: compiled(str(body)),
     }),
   );
+}
+
+/** `tool` with `abort_at_ms`: a tool that works until it is told to stop; the user aborts that long after it began. */
+function abortedTool(input: Obj, abort: AbortController): Tool[] {
+  const { tool, abort_at_ms: at } = input;
+  if (!isObj(tool) || typeof at !== 'number') return [];
+  const execute = (_: JsonObject, { signal }: ToolContext) =>
+    new Promise((_resolve, reject) => {
+      setTimeout(() => abort.abort(), at);
+      signal.addEventListener('abort', () => reject(signal.reason));
+    });
+  const annotations = { readOnlyHint: false, idempotentHint: true };
+  return [
+    defineJsonTool({
+      name: str(tool.name),
+      description: 'A tool.',
+      annotations,
+      inputSchema: { type: 'object', properties: {} },
+      execute,
+    }),
+  ];
 }
 
 /** The body of an execute function; it may await, and finds `input`, `args`, `context`, `signal` and `sleep`. */
