@@ -1,6 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
-const common = { testTimeout: 60_000, hookTimeout: 120_000, pool: 'forks' } as const;
+// Generous: a loaded machine must not turn a right answer into a failure.
+const common = {
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  pool: 'forks',
+  expect: { poll: { timeout: 30_000 } },
+} as const;
 
 export default defineConfig({
   test: {

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Activities, CallToolInput, CallToolOutput } from '../contract/activities.ts';
 import { HoldfastError } from '../contract/errors.ts';
+import { storeBehind } from '../store/refusals.ts';
 import type { EffectClass, Store, StoredResult, Writer } from '../store/store.ts';
 import { effectClass } from '../tools/effect-class.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -82,8 +83,11 @@ interface Job {
 /** The call as its response asked for it: the batch is the last item that the workflow knows. */
 async function plannedCall(store: Store, { ref, callId }: CallToolInput): Promise<ToolCall> {
   const [entry] = await store.entries(ref.sessionId, { afterSeq: ref.head - 1, limit: 1 });
+  if (entry === undefined) {
+    throw storeBehind(ref.sessionId, (await store.session(ref.sessionId))?.lastSeq ?? 0, ref.head);
+  }
   const call =
-    entry?.item.kind === 'tool_call_batch' ? entry.item.calls.find((each) => each.callId === callId) : undefined;
+    entry.item.kind === 'tool_call_batch' ? entry.item.calls.find((each) => each.callId === callId) : undefined;
   if (call === undefined) throw new HoldfastError('Internal', `call ${callId} is not in the batch at seq ${ref.head}`);
   return call;
 }

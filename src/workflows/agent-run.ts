@@ -39,7 +39,7 @@ export async function agentRun(input: AgentRunInput): Promise<AgentRunResult> {
   if (opened?.outcome === 'ended') return leave(state, input, { ...opened.ending }, cancelled());
   const end = await ending(state, opened, cancelled);
   if (end.status === 'continue' && !cancelled()) return proceed(state, input);
-  const closed = await CancellationScope.nonCancellable(() => close(state, end, cancelled)).catch(unclosable);
+  const closed = await CancellationScope.nonCancellable(() => close(state, end, cancelled)).catch(refusedByStore);
   // No await from here on: a message accepted now is either in the inbox that is carried over, or was refused.
   return leave(state, input, closed, root.consideredCancelled && state.cancel === undefined);
 }
@@ -93,7 +93,7 @@ async function open(
   { message, runId }: { message: SendMessage; runId: string },
 ): Promise<OpenRunOutput> {
   const storeId = input.storeId ?? message.storeId;
-  const opened = await CancellationScope.nonCancellable(() =>
+  const opened: OpenRunOutput = await CancellationScope.nonCancellable(() =>
     bookkeeping.openRun.executeWithOptions({ summary: `open run for ${state.sessionId}` }, [
       {
         sessionId: state.sessionId,
@@ -103,7 +103,7 @@ async function open(
         ...(storeId === undefined ? {} : { storeId }),
       },
     ]),
-  );
+  ).catch(refusedByStore);
   if (opened.outcome === 'ended') return opened;
   const limits = opened.outcome === 'open' ? opened.limits : { maxToolTurns: 0, maxParallelTools: 1, heartbeatMs: 0 };
   state.run = {
@@ -190,8 +190,8 @@ async function proceed(state: SessionState, input: AgentRunInput, cancel = state
   });
 }
 
-/** The store refuses for good (it is another one, or an older copy): the session's next run heals what is left open. */
-function unclosable(error: unknown): never {
+/** The store refuses for good (it is another one, or an older copy). What it holds stays; the session's next run heals what is left open. */
+function refusedByStore(error: unknown): never {
   const { error: type, message } = endingOf(error);
   throw refusal(type, message);
 }

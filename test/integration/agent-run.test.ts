@@ -77,8 +77,9 @@ describe('a run', () => {
   });
 
   test('is found by its search attributes, with a line for each activity', async () => {
-    const { searchAttributes } = await harness.client.temporal.workflow.getHandle('session/first').describe();
-    expect(searchAttributes).toMatchObject({
+    const handle = harness.client.temporal.workflow.getHandle('session/first');
+    await handle.result();
+    expect((await handle.describe()).searchAttributes).toMatchObject({
       HoldfastSession: ['first'],
       HoldfastAgent: ['default'],
       HoldfastModel: ['fake/script'],

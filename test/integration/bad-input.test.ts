@@ -1,9 +1,9 @@
-import { copyFileSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AGENT_RUN } from '../../src/contract/identity.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import { type Harness, startHarness } from './harness.ts';
+import { type Harness, type HarnessOptions, startHarness } from './harness.ts';
 import { lastUserText, turnOf, workTool } from './scripts.ts';
 
 let harness: Harness;
@@ -118,29 +118,34 @@ describe('bad input is refused in one sentence and loses nothing', () => {
     expect(harness.provider.requests.length).toBe(before + 1);
   });
 
-  test('a store restored from a backup under an open run: StoreBehind', async () => {
-    const own = await startHarness({
-      tools: [workTool],
-      answer: (request) =>
-        turnOf(request) === 0 ? { calls: [{ name: 'work', args: { n: 1, sleepMs: 1500 } }] } : { text: 'done' },
-    });
+  test('a store restored from a backup under an open run: StoreBehind, and the next message goes on', async () => {
+    const answer: HarnessOptions['answer'] = (request) => {
+      if (lastUserText(request) !== 'slow') return { text: 'fine' };
+      return { calls: [{ name: 'work', args: { n: 1, sleepMs: 120_000 } }] };
+    };
+    const before = await startHarness({ tools: [workTool], answer });
+    const file = join(before.folder, 'holdfast.db');
+    await before.client.result(await before.client.send({ sessionId: 'b', text: 'one' }));
+    const raw = new Database(file);
+    await raw.backup(`${file}.backup`);
+    raw.close();
+    await before.client.send({ sessionId: 'b', text: 'slow' });
+    await expect.poll(async () => (await before.client.transcript('b')).length).toBe(4);
+    await before.stop({ keep: true });
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+    renameSync(`${file}.backup`, file);
+
+    const after = await startHarness({ tools: [workTool], answer, resume: before });
     try {
-      const file = join(own.folder, 'holdfast.db');
-      await (await openStore(file)).close();
-      const sent = await own.client.send({ sessionId: 'b', text: 'go' });
-      await expect.poll(async () => (await own.client.status('b')).activity).toContain('running');
-      // What a restored backup looks like from inside: the newest items are gone.
-      const { default: Database } = await import('better-sqlite3');
-      const raw = new Database(file);
-      raw.prepare("DELETE FROM transcript_items WHERE session_id = 'b' AND seq > 1").run();
-      raw.close();
-      await expect(own.client.temporal.workflow.getHandle('session/b').result()).rejects.toMatchObject({
+      const { temporal } = after.client;
+      await expect(temporal.workflow.getHandle('session/b').result()).rejects.toMatchObject({
         cause: { type: 'StoreBehind' },
       });
-      expect(sent.sessionId).toBe('b');
-      copyFileSync(file, `${file}.copy`);
+      expect((await after.client.transcript('b')).length).toBe(2);
+      const next = await after.client.result(await after.client.send({ sessionId: 'b', text: 'go on' }));
+      expect(next.event).toMatchObject({ type: 'final_response', text: 'fine' });
     } finally {
-      await own.stop();
+      await after.stop();
     }
   });
 });

@@ -21,6 +21,11 @@ beforeAll(async () => {
 afterAll(() => harness.stop());
 
 async function expectSettled(sessionId: string): Promise<void> {
+  await expectValid(sessionId);
+  await expectGoesOn(sessionId);
+}
+
+async function expectValid(sessionId: string): Promise<void> {
   const entries = await harness.client.transcript(sessionId);
   expect(
     validate(
@@ -28,6 +33,9 @@ async function expectSettled(sessionId: string): Promise<void> {
       { tail: 'closed', seqs: entries.map((entry) => entry.seq) },
     ),
   ).toEqual([]);
+}
+
+async function expectGoesOn(sessionId: string): Promise<void> {
   const next = await harness.client.send({ sessionId, text: 'hello again' });
   expect((await harness.client.result(next)).event).toMatchObject({
     type: 'final_response',
@@ -101,7 +109,8 @@ describe('termination', () => {
     const sent = await harness.client.send({ sessionId: 'killed', text: 'tool' });
     await expect.poll(async () => (await harness.client.status('killed')).activity).toContain('running');
     await harness.client.temporal.workflow.getHandle('session/killed').terminate('pulled the plug');
-    await expectSettled('killed');
+    await expectGoesOn('killed');
+    await expectValid('killed');
     expect((await harness.client.result(sent)).event.type).toBe('run_failed');
     expect((await harness.client.runs('killed')).map((run) => run.status)).toEqual(['abandoned', 'completed']);
   });

@@ -21,6 +21,8 @@ export interface HarnessOptions {
   readonly answer: FakeProvider['answer'];
   readonly tools?: readonly Tool[];
   readonly agent?: Partial<AgentSpec>;
+  /** Goes on where another harness was stopped with `keep`: its folder and namespace. */
+  readonly resume?: { readonly folder: string; readonly namespace: string };
 }
 
 /** A worker with its own namespace and store, the real client library, and a fake model behind the real vendor client. */
@@ -31,14 +33,15 @@ export interface Harness {
   readonly worker: HoldfastWorker;
   readonly namespace: string;
   readonly folder: string;
-  stop(): Promise<void>;
+  /** `keep` leaves the folder with the store. */
+  stop(options?: { readonly keep?: boolean }): Promise<void>;
 }
 
 export async function startHarness(options: HarnessOptions): Promise<Harness> {
   const { address, bundlePath, claims } = inject('temporal');
   quietRuntime();
-  const folder = mkdtempSync(join(tmpdir(), 'holdfast-'));
-  const namespace = claimNamespace(claims);
+  const folder = options.resume?.folder ?? mkdtempSync(join(tmpdir(), 'holdfast-'));
+  const namespace = options.resume?.namespace ?? claimNamespace(claims);
   const provider = await startFakeProvider(options.answer);
   const location = join(folder, 'holdfast.db');
   const store = await openStore(location);
@@ -65,13 +68,13 @@ export async function startHarness(options: HarnessOptions): Promise<Harness> {
     worker,
     namespace,
     folder,
-    async stop() {
+    async stop({ keep = false } = {}) {
       worker.shutdown();
       await worker.done;
       await client.close();
       await store.close();
       await provider.close();
-      rmSync(folder, { recursive: true, force: true });
+      if (!keep) rmSync(folder, { recursive: true, force: true });
     },
   };
 }
