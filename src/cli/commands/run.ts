@@ -79,14 +79,14 @@ async function converse(command: RunCommand, { client, lease, worker, cancel }: 
   await worker?.ready;
   if (cancel.aborted) return EXIT.cancelled;
   const sent = await withWorker(client.start(messageOf(command)));
+  const renderer = rendererFor(command.output);
   const cancelRun = (): void => {
-    process.stderr.write('\nCancelling; Ctrl-C again leaves at once.\n');
+    renderer.note('Cancelling; Ctrl-C again leaves at once.');
     client.cancel(sent.sessionId, 'interrupted at the terminal').catch(() => {}); // It may have ended just now.
   };
   if (cancel.aborted) cancelRun();
   else cancel.addEventListener('abort', cancelRun, { once: true });
 
-  const renderer = rendererFor(command.output);
   const { settled, runId } = await withWorker(renderRun(client.follow(sent), renderer));
   const owner = runId === undefined ? undefined : (await client.store.run(runId))?.owner;
   const link = webUiLink(lease.access, sent.workflowId, owner);

@@ -71,7 +71,9 @@ function blockText(content: ContentBlock | RefusalBlock): string {
 /** The first lines of a long result, and how many more there are. */
 function excerpt(text: string): string {
   const lines = text.trimEnd().split('\n');
-  const shown = lines.slice(0, RESULT_LINES).map((line) => visibleLine(line, LINE_LIMIT));
+  const shown = lines
+    .slice(0, RESULT_LINES)
+    .map((line) => (line.length > LINE_LIMIT ? `${line.slice(0, LINE_LIMIT)}…` : line));
   return lines.length > RESULT_LINES
     ? [...shown, `… ${lines.length - RESULT_LINES} more lines`].join('\n')
     : shown.join('\n');

@@ -84,7 +84,7 @@ export function toLoopEvent(event: AgentEvent, runId: string): LoopEvent | undef
 }
 
 /** One array of {@link LoopEvent}s at the end, on one line. */
-export function jsonRenderer({ out }: Sinks): Renderer {
+export function jsonRenderer({ out, err }: Sinks): Renderer {
   const events: LoopEvent[] = [];
   return {
     event: ({ event, runId }) => {
@@ -92,6 +92,7 @@ export function jsonRenderer({ out }: Sinks): Renderer {
       if (simple !== undefined) events.push(simple);
     },
     tick: () => {},
+    note: (line) => err(`${line}\n`),
     end: () => out(`${JSON.stringify(events)}\n`),
   };
 }

@@ -39,6 +39,7 @@ export function plainRenderer({ out, err }: Sinks, now: () => number): Renderer 
       }
     },
     tick: () => {},
+    note: (line) => err(`${line}\n`),
     end: (link) => (link === undefined ? undefined : err(`${link}\n`)),
   };
 }

@@ -26,6 +26,7 @@ export function prettyRenderer(options: PrettyOptions): Renderer {
   return {
     event: (recorded) => view.event(recorded),
     tick: () => view.tick(),
+    note: (line) => options.screen.line(line, 'yellow'),
     end: (link) => view.end(link),
   };
 }
