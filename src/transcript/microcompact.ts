@@ -4,7 +4,7 @@ import type { AgentItem, ContentBlock, ToolResult } from './items.ts';
 import { keywords, looksLikeError, type ResultSemantic, refersTo, resultScore } from './microcompact-score.ts';
 import { responseOf, runEnd } from './response-runs.ts';
 import { blocksTokens, itemTokens } from './tokens.ts';
-import type { View, ViewPart } from './view.ts';
+import { buildView, type View, type ViewPart, viewTokens } from './view.ts';
 import type { ViewEdit } from './view-edits.ts';
 
 export interface MicrocompactOptions {
@@ -43,7 +43,9 @@ export function microcompact(view: View, options: MicrocompactOptions = {}): Mic
     }
   }
   if (options.compactThinking === true) edits.push(...thinkingEdits(view, end));
-  return { edits, tokensFreed: edits.reduce((sum, edit) => sum + edit.tokensBefore - edit.tokensAfter, 0) };
+  if (edits.length === 0) return { edits, tokensFreed: 0 };
+  const after = buildView({ ...view.input, edits: [...(view.input.edits ?? []), ...edits] });
+  return { edits, tokensFreed: viewTokens(view) - viewTokens(after) };
 }
 
 interface Place {
@@ -126,12 +128,15 @@ function thinkingEdits(view: View, end: number): readonly ViewEdit[] {
 
 function thinkingEdit(part: ViewPart): ViewEdit | undefined {
   if (part.seq === null || part.item.kind !== 'reasoning_summary') return undefined;
-  const { replay, text } = part.item;
+  const { replay, text, response } = part.item;
   if (replay === undefined && text.length <= PRUNED_THINKING.length) return undefined;
   return {
     schemaVersion: 1,
     seq: part.seq,
-    action: replay === undefined ? { type: 'set_text', text: PRUNED_THINKING } : { type: 'remove_reasoning' },
+    action:
+      replay === undefined
+        ? { type: 'set_text', text: PRUNED_THINKING }
+        : { type: 'remove_reasoning', responseId: response.id },
     reason: 'microcompact',
     tokensBefore: knownItemTokens(part.item),
     tokensAfter: replay === undefined ? itemTokens({ ...part.item, text: PRUNED_THINKING }) : 0,

@@ -116,7 +116,7 @@ function contentEdit(
 function reasoningEdits(view: View, excess: number): readonly ViewEdit[] {
   return untilFreed(view.parts.slice(0, openTurnStart(view.items)), excess, ({ seq, item }) => {
     if (seq === null || item.kind !== 'reasoning_summary') return [];
-    const action = { type: 'remove_reasoning' } as const;
+    const action = { type: 'remove_reasoning', responseId: item.response.id } as const;
     const tokensBefore = knownItemTokens(item);
     return [{ schemaVersion: 1, seq, action, reason: 'drop_reasoning', tokensBefore, tokensAfter: 0 }];
   });

@@ -14,8 +14,11 @@ export function textTokens(text: string, estimator: TokenEstimator = 'fitted'): 
   return text === '' ? 0 : Math.max(1, ESTIMATE[estimator](text));
 }
 
+/** Reused from call to call: nothing here waits, so no two calls share it. */
+const counts = new Float64Array(FEATURE_COUNT);
+
 function fittedTokens(text: string): number {
-  const counts = new Float64Array(FEATURE_COUNT);
+  counts.fill(0);
   countFeatures(text, counts);
   let tokens = 0;
   for (let at = 0; at < FEATURE_COUNT; at += 1) tokens += (counts[at] as number) * (TOKEN_WEIGHTS[at] as number);

@@ -1,5 +1,7 @@
 import { assertNever } from './assert-never.ts';
+import { isEmptyItem } from './empty-item.ts';
 import type { AgentItem, AssistantMessage, ContentBlock, Replay, TranscriptEntry } from './items.ts';
+import { replaysOf } from './replay-scope.ts';
 import { responseOf } from './response-runs.ts';
 
 /**
@@ -43,7 +45,7 @@ export type EditAction =
   /** The text of an assistant message or of reasoning becomes this. */
   | { readonly type: 'set_text'; readonly text: string }
   /** Reasoning goes, and with it the replay data of its whole response: half of it would be refused. */
-  | { readonly type: 'remove_reasoning' };
+  | { readonly type: 'remove_reasoning'; readonly responseId: string };
 
 /** Edits by their target, ready to be applied. */
 export interface EditIndex {
@@ -52,19 +54,14 @@ export interface EditIndex {
   readonly unsigned: ReadonlySet<string>;
 }
 
-export function editIndex(edits: readonly ViewEdit[], entries: readonly TranscriptEntry[]): EditIndex {
+export function editIndex(edits: readonly ViewEdit[]): EditIndex {
   const bySeq = new Map<number, ViewEdit[]>();
+  const unsigned = new Set<string>();
   for (const edit of edits) {
     const list = bySeq.get(edit.seq);
     if (list === undefined) bySeq.set(edit.seq, [edit]);
     else list.push(edit);
-  }
-  const unsigned = new Set<string>();
-  if (edits.some((edit) => edit.action.type === 'remove_reasoning')) {
-    for (const { seq, item } of entries) {
-      const id = responseOf(item)?.id;
-      if (id !== undefined && bySeq.get(seq)?.at(-1)?.action.type === 'remove_reasoning') unsigned.add(id);
-    }
+    if (edit.action.type === 'remove_reasoning') unsigned.add(edit.action.responseId);
   }
   return { bySeq, unsigned };
 }
@@ -74,11 +71,17 @@ export function editedItem({ seq, item }: TranscriptEntry, index: EditIndex): Ag
   const edits = index.bySeq.get(seq);
   const id = index.unsigned.size === 0 ? undefined : responseOf(item)?.id;
   const bare = id !== undefined && index.unsigned.has(id) ? withoutReplay(item) : item;
-  if (edits === undefined) return bare;
-  if (bare.kind === 'tool_result_batch')
-    return { ...bare, results: bare.results.map((result) => editedResult(result, edits)) };
+  const edited = edits === undefined ? bare : withEdits(bare, edits);
+  // A part that said nothing and stood there for its signature only goes with it.
+  return edited === undefined || (edited !== item && isEmptyItem(edited)) ? undefined : edited;
+}
+
+function withEdits(item: AgentItem, edits: readonly ViewEdit[]): AgentItem | undefined {
+  if (item.kind === 'tool_result_batch') {
+    return { ...item, results: item.results.map((result) => editedResult(result, edits)) };
+  }
   const edit = edits.at(-1);
-  return edit === undefined ? bare : applied(bare, edit.action);
+  return edit === undefined ? item : applied(item, edit.action);
 }
 
 function editedResult<Result extends { readonly callId: string; readonly content: readonly ContentBlock[] }>(
@@ -115,6 +118,7 @@ function withText(item: AssistantMessage, text: string): AssistantMessage {
 }
 
 function withoutReplay(item: AgentItem): AgentItem {
+  if (replaysOf(item).length === 0) return item;
   switch (item.kind) {
     case 'assistant_message':
       return { ...item, content: item.content.map(withoutOwnReplay) };

@@ -63,7 +63,7 @@ export interface View {
  * shown in the step they came for, at the end). Pure and linear.
  */
 export function buildView(input: ViewInput): View {
-  const index = editIndex(input.edits ?? [], input.entries);
+  const index = editIndex(input.edits ?? []);
   const parts: ViewPart[] = [];
   const summary = summaryItem(input.checkpoint);
   if (summary !== undefined) parts.push({ seq: null, item: summary, state: 'summary' });
@@ -195,15 +195,19 @@ function tailOfView({ items }: View): readonly AgentItem[] {
   return items.slice(from);
 }
 
-/** Ids that the added entries bring, and that the view has seen before: of calls, responses and the provider's own tools. */
+/** Whether the added entries bring ids that the view has seen before: of responses, calls and the provider's own tools. */
 function reusesIds(view: View, added: readonly TranscriptEntry[]): boolean {
   const ids = new Set(added.flatMap(({ item }) => idsOf(item)));
   return ids.size > 0 && view.items.some((item) => idsOf(item).some((id) => ids.has(id)));
 }
 
 function idsOf(item: AgentItem): readonly string[] {
-  if (item.kind === 'tool_call_batch') return item.calls.map((call) => call.callId);
-  return item.kind === 'builtin_tool_event' ? [item.nativeId] : [];
+  const response = responseOf(item);
+  if (response === undefined) return [];
+  const ids = [`response ${response.id}`];
+  if (item.kind === 'tool_call_batch') ids.push(...item.calls.map((call) => `call ${call.callId}`));
+  if (item.kind === 'builtin_tool_event') ids.push(`builtin ${item.nativeId}`);
+  return ids;
 }
 
 /** Tokens of the view, system prompt and tools not included. */
