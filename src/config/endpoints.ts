@@ -30,8 +30,7 @@ function endpoint(id: string, config: HoldfastConfig, env: Environment): UsableE
   const known = Object.hasOwn(KNOWN_PROVIDERS, id) ? KNOWN_PROVIDERS[id] : undefined;
   const base: Endpoint = known ?? LOCAL_SERVERS[id] ?? (id === 'azure' ? azure(env) : { api: 'openai-chat' });
   const own = config.providers?.[id] ?? {};
-  const named =
-    own.baseURL ?? (known?.baseUrlEnv === undefined ? undefined : env[known.baseUrlEnv]?.trim() || undefined);
+  const named = own.baseURL ?? (known?.baseUrlEnv === undefined ? undefined : urlIn(env, known.baseUrlEnv));
   const baseURL = named ?? base.baseURL;
   const api = own.api ?? base.api;
   // A server somewhere else under the vendor's name is a proxy or a look-alike: what is the vendor's alone is not assumed.
@@ -50,13 +49,22 @@ function endpoint(id: string, config: HoldfastConfig, env: Environment): UsableE
   };
 }
 
+function urlIn(env: Environment, variable: string): string | undefined {
+  const url = env[variable]?.trim();
+  if (!url) return undefined;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  throw new HoldfastError('ConfigInvalid', `${variable} is no URL that begins with http:// or https://`, {
+    hint: `Correct ${variable}, or unset it.`,
+  });
+}
+
 function dialectOf(base: Endpoint, baseURL: string): Endpoint['dialect'] {
   if (base.dialect !== 'openai') return base.dialect;
   return URL.canParse(baseURL) && /(^|\.)openai\.com$/.test(new URL(baseURL).hostname) ? 'openai' : 'generic';
 }
 
 function azure(env: Environment): Endpoint {
-  const root = env.AZURE_OPENAI_ENDPOINT?.replace(/\/+$/, '') ?? '';
+  const root = urlIn(env, 'AZURE_OPENAI_ENDPOINT')?.replace(/\/+$/, '') ?? '';
   const baseURL = /\/openai\//.test(`${root}/`) ? root : `${root}/openai/v1`;
   return { api: 'openai-chat', dialect: 'azure', baseURL, keyEnv: ['AZURE_OPENAI_API_KEY'] };
 }

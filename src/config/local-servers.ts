@@ -13,10 +13,11 @@ const PROBE_MS = 300;
 /** Asks all known ports at once which models they have; the first server of the list that has one is taken. */
 export async function firstLocalModel(
   servers: Readonly<Record<string, { readonly baseURL: string }>> = LOCAL_SERVERS,
+  probeMs: number = PROBE_MS,
 ): Promise<LocalModel | undefined> {
   const answers = await Promise.all(
     Object.entries(servers).map(async ([provider, { baseURL }]) => {
-      const model = (await modelsAt(baseURL)).find((id) => !/embed|rerank|whisper/i.test(id));
+      const model = (await modelsAt(baseURL, probeMs)).find((id) => !/embed|rerank|whisper/i.test(id));
       return model === undefined ? undefined : { provider, model, baseURL };
     }),
   );
@@ -24,9 +25,9 @@ export async function firstLocalModel(
 }
 
 /** Ids by `GET /models`; none when nobody answers in time, or what answers is something else. */
-async function modelsAt(baseURL: string): Promise<readonly string[]> {
+async function modelsAt(baseURL: string, probeMs: number): Promise<readonly string[]> {
   try {
-    const response = await fetch(`${baseURL}/models`, { signal: AbortSignal.timeout(PROBE_MS), redirect: 'error' });
+    const response = await fetch(`${baseURL}/models`, { signal: AbortSignal.timeout(probeMs), redirect: 'error' });
     if (!response.ok) return [];
     const body: unknown = await response.json();
     const data = typeof body === 'object' && body !== null && 'data' in body ? body.data : undefined;

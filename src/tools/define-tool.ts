@@ -26,13 +26,9 @@ export function defineTool<Input extends z.ZodType = z.ZodObject>(definition: To
     inputSchema,
     parse,
     label: (args) => {
-      if (label === undefined) return oneLine(`${definition.name} ${firstText(args)}`);
-      const parsed = parse(args);
-      try {
-        return oneLine(parsed.ok ? label(parsed.value as z.output<Input>) : definition.name);
-      } catch {
-        return definition.name;
-      }
+      const parsed = label === undefined ? undefined : parse(args);
+      const made = parsed?.ok ? () => label?.(parsed.value as z.output<Input>) : undefined;
+      return labelOf(definition.name, args, made);
     },
     execute: (value, context) => execute(value as z.output<Input>, context),
     ...(reconcile === undefined ? {} : { reconcile: (value, context) => reconcile(value as z.output<Input>, context) }),
@@ -61,7 +57,7 @@ export function defineJsonTool(definition: JsonToolDefinition): Tool {
     ...traits(definition),
     inputSchema,
     parse: (args) => checkSchema(inputSchema, args),
-    label: (args) => oneLine(label === undefined ? `${definition.name} ${firstText(args)}` : label(args)),
+    label: (args) => labelOf(definition.name, args, label === undefined ? undefined : () => label(args)),
     execute: (value, context) => execute(value as JsonObject, context),
   };
 }
@@ -93,6 +89,15 @@ function named({ name }: { readonly name: string }): string {
     throw new TypeError(`tool ${JSON.stringify(name.slice(0, 40))}…: a name has at most ${MAX_NAME} characters`);
   }
   return name;
+}
+
+/** One short line, whatever the tool's own label does; without one, the name and the first text among the arguments. */
+function labelOf(name: string, args: JsonObject, made: (() => string | undefined) | undefined): string {
+  try {
+    return oneLine(made === undefined ? `${name} ${firstText(args)}` : (made() ?? name));
+  } catch {
+    return name;
+  }
 }
 
 function firstText(args: JsonObject): string {
