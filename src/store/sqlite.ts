@@ -78,7 +78,7 @@ function connect(location: string): SqliteDatabase.Database {
 function dialect(connection: SqliteDatabase.Database, busyTimeoutMs: number): SqliteDialect {
   const shared = { prepare: cachedPrepare(connection), close: () => connection.close() };
   const made = new SqliteDialect({ database: shared });
-  made.createDriver = () => new ImmediateDriver({ database: shared }, busyTimeoutMs);
+  made.createDriver = () => new ImmediateDriver(connection, shared, busyTimeoutMs);
   return made;
 }
 
@@ -99,11 +99,22 @@ function cachedPrepare(connection: SqliteDatabase.Database): (text: string) => S
  * would fail with no way to wait. Transactions of one process stand in the driver's queue for its one connection.
  */
 class ImmediateDriver extends SqliteDriver {
+  readonly #connection: SqliteDatabase.Database;
   readonly #busyTimeoutMs: number;
 
-  constructor(config: ConstructorParameters<typeof SqliteDriver>[0], busyTimeoutMs: number) {
-    super(config);
+  constructor(
+    connection: SqliteDatabase.Database,
+    database: ConstructorParameters<typeof SqliteDriver>[0]['database'],
+    busyTimeoutMs: number,
+  ) {
+    super({ database });
+    this.#connection = connection;
     this.#busyTimeoutMs = busyTimeoutMs;
+  }
+
+  /** A full disk or an I/O error has already rolled back: a second rollback would fail and hide the reason. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    if (this.#connection.inTransaction) await super.rollbackTransaction(connection);
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
