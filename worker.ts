@@ -1,9 +1,27 @@
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection, type NativeConnectionOptions, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  NativeConnection,
+  type NativeConnectionOptions,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { ActivityDeps } from './src/activities/agents.ts';
 import { createActivities } from './src/activities/create-activities.ts';
+import { configuredAgents } from './src/config/agents.ts';
+import { buildProviders } from './src/config/build-providers.ts';
+import { connectionFromEnvironment } from './src/config/connection.ts';
+import { secretValues } from './src/config/endpoints.ts';
+import { loadConfig } from './src/config/load-config.ts';
+import { resolveModel } from './src/config/resolve-model.ts';
+import type { HoldfastConfig } from './src/config/settings.ts';
 import { SEARCH_ATTRIBUTES, TASK_QUEUE, TOOLS_TASK_QUEUE } from './src/contract/identity.ts';
+import { loadCatalog, type ModelOverride } from './src/providers/catalog.ts';
+import { openStore } from './src/store/open-store.ts';
+import { createLogger } from './src/telemetry/logger.ts';
 
 export interface HoldfastWorkerOptions {
   /** How to reach Temporal: address, TLS, API key. */
@@ -90,4 +108,75 @@ async function prepareNamespace({ connection: options, namespace, deps }: Holdfa
   } finally {
     await connection.close();
   }
+}
+
+/**
+ * The worker process: reads the folder's config and the environment, starts both workers, and says on its standard
+ * output, as one JSON line, that it polls (`{"ready":true}`) or why it cannot (`{"error":{code,message,hint}}`).
+ *
+ * `HOLDFAST_FOLDER` names the folder (default: the current one). With `HOLDFAST_PARENT=pipe` it ends when its standard
+ * input does, however its parent went away.
+ */
+async function main(env: NodeJS.ProcessEnv): Promise<void> {
+  const loaded = await loadConfig({ folder: env.HOLDFAST_FOLDER || process.cwd(), env });
+  const log = createLogger({ destination: 'stderr', secrets: secretValues(loaded.config, env) });
+  const temporal = (await connectionFromEnvironment(env)) ?? LOCAL;
+  const chosen = await resolveModel({ config: loaded.config, env });
+  const providers = buildProviders(loaded.config, env, chosen.name);
+  const catalog = await loadCatalog({ overrides: overridesOf(loaded.config) });
+  const store = await openStore(loaded.store);
+  const agents = configuredAgents(loaded, { readOutput: (...args) => store.toolOutput(...args), allowEffects: false });
+  Runtime.install({ logger: runtimeLogger(log), telemetryOptions: { logging: { forward: {}, filter: 'WARN' } } });
+  const worker = await startWorker({
+    connection: temporal.connection as NativeConnectionOptions,
+    namespace: temporal.namespace,
+    workflows: { bundlePath: fileURLToPath(new URL('./workflow-bundle.js', import.meta.url)) },
+    log,
+    deps: { store, agents, providers, log, workspace: loaded.workspace, costUsd: catalog.costUsd },
+  });
+  if (env.HOLDFAST_PARENT === 'pipe') process.stdin.resume().once('close', () => worker.shutdown());
+  log.info({ event: 'worker.started', model: chosen.name, temporal: temporal.address });
+  say({ ready: true, model: chosen.name, reason: chosen.reason });
+  await worker.done;
+  log.info({ event: 'worker.stopped' });
+  await store.close();
+}
+
+const LOCAL = { address: '127.0.0.1:7233', namespace: 'default', connection: { address: '127.0.0.1:7233' } };
+
+/** What the config says of models, in the catalog's words. */
+function overridesOf(config: HoldfastConfig): Record<string, ModelOverride> {
+  const entries = Object.entries(config.models ?? {}).map(([name, { window, outputLimit, prices }]) => {
+    const override: ModelOverride = {
+      ...(window === undefined ? {} : { windowTokens: window }),
+      ...(outputLimit === undefined ? {} : { maxOutputTokens: outputLimit }),
+      ...(prices === undefined ? {} : { prices: [{ fromInputTokens: 0, ...prices }] as const }),
+    };
+    return [name, override] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** What the Temporal SDK has to say goes to our log, with its own level and fields. */
+function runtimeLogger(log: Logger): DefaultLogger {
+  return new DefaultLogger('WARN', ({ level, message, meta }) => {
+    const write = level === 'ERROR' ? log.error.bind(log) : log.warn.bind(log);
+    write({ source: 'temporal', detail: meta?.error ?? meta?.failure }, message);
+  });
+}
+
+function say(line: object): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  main(process.env).then(
+    () => process.exit(0),
+    (error) => {
+      const { code = 'Internal', message, hint } = error as { code?: string; message: string; hint?: string };
+      say({ error: { code, message, hint } });
+      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+      process.exit(1);
+    },
+  );
 }

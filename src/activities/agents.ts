@@ -19,7 +19,7 @@ export interface AgentSpec {
   /** Tokens. */
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
-  readonly thinking?: NonNullable<MessageRequest['thinking']>;
+  readonly thinking?: MessageRequest['thinking'];
 }
 
 /** What the activities of one worker work with. Everything is read-only and shared between attempts. */
