@@ -1,5 +1,5 @@
+import { WIRE_ID_RULES, type WireIdRule } from '../../transcript/wire-ids.ts';
 import type { ToolRules } from '../schema/wire-tools.ts';
-import type { CallIdRule } from './call-ids.ts';
 
 /** Servers that speak Chat Completions, each in its own way. `deepseek-r1` is the first reasoner, which refuses its own reasoning. */
 export type DialectName =
@@ -50,13 +50,15 @@ export interface Dialect {
   };
   /** Gemini: calls carry `extra_content` that must come back; models that want it get the documented stand-in where it is missing. */
   readonly signatures: { readonly sent: boolean; readonly wantedBy?: RegExp };
-  readonly callIds: CallIdRule;
+  readonly callIds: WireIdRule;
   /** `content` of an assistant message that has calls and no text. */
   readonly emptyContent: 'null' | 'empty' | 'omit';
   /** The chat template wants user and assistant in turn, the user first. */
   readonly alternate: boolean;
   /** A user message may not follow a tool message at once (Mistral). */
   readonly answerAfterTools: boolean;
+  /** The conversation may not end with the assistant. */
+  readonly userLast: boolean;
   /** `name` on tool messages. */
   readonly toolMessageName: boolean;
   readonly media: { readonly images: boolean; readonly audio: boolean; readonly files: boolean };
@@ -65,8 +67,6 @@ export interface Dialect {
   readonly toolsForHistory: boolean;
   /** `parallel_tool_calls: true` is needed for more than one call. */
   readonly askParallel: boolean;
-  /** What `tool_choice: 'required'` is called. */
-  readonly requiredChoice: 'required' | 'any';
   /** Calls written as text are recovered. */
   readonly textCalls: boolean;
   /** Structured output. `prompt`: only words can ask for it. */
@@ -75,7 +75,6 @@ export interface Dialect {
   readonly endsWithoutFinish: boolean;
 }
 
-const ANY_ID: CallIdRule = { legal: /^[\x21-\x7e]{1,40}$/, prefix: 'call_', length: 29 };
 const PLAIN_TOOLS: ToolRules = { refs: 'keep', strict: 'off' };
 
 /** What most servers take. */
@@ -91,16 +90,16 @@ const GENERIC: Dialect = {
     switch: 'none',
   },
   signatures: { sent: false },
-  callIds: ANY_ID,
+  callIds: WIRE_ID_RULES['openai-chat'],
   emptyContent: 'null',
   alternate: false,
   answerAfterTools: false,
+  userLast: false,
   toolMessageName: false,
   media: { images: true, audio: false, files: false },
   tools: PLAIN_TOOLS,
   toolsForHistory: true,
   askParallel: false,
-  requiredChoice: 'required',
   textCalls: true,
   structured: 'json_schema',
   endsWithoutFinish: false,
@@ -147,6 +146,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     ...DEEPSEEK,
     reasoning: { in: DEEPSEEK.reasoning.in, out: 'none', whenMissing: 'omit', tags: true, switch: 'none' },
     alternate: true,
+    userLast: true,
   },
   qwen: {
     ...GENERIC,
@@ -169,12 +169,12 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     ...GENERIC,
     streamUsage: false,
     reasoning: { ...GENERIC.reasoning, out: 'chunk', tags: false },
-    callIds: { legal: /^[a-zA-Z0-9]{9}$/, prefix: '', length: 9 },
+    callIds: WIRE_ID_RULES.mistral,
     emptyContent: 'empty',
     answerAfterTools: true,
+    userLast: true,
     toolMessageName: true,
     toolsForHistory: false,
-    requiredChoice: 'any',
   },
   gemini: {
     ...GENERIC,

@@ -8,11 +8,11 @@ import type {
   ToolResultBlock,
 } from '../../transcript/message.ts';
 import { wellFormed } from '../../transcript/well-formed.ts';
+import { wireIdsOf } from '../../transcript/wire-ids.ts';
 import type { MediaLookup } from '../provider.ts';
-import { EARLIER_CONVERSATION, extensionText, NO_OUTPUT } from '../stand-ins.ts';
+import { EARLIER_CONVERSATION, extensionText, GO_ON, NO_OUTPUT } from '../stand-ins.ts';
 import type { WireLoss } from '../wire-loss.ts';
 import { type AssistantParam, assistantParam } from './assistant-message.ts';
-import { wireCallIds } from './call-ids.ts';
 import type { Dialect } from './dialects.ts';
 import { type Part, userParts } from './media-parts.ts';
 import type { ReasoningPlan } from './reasoning.ts';
@@ -38,7 +38,7 @@ const RESULT_MEDIA = 'Attached to the tool results above:';
 /** The messages of a request: the system prompt first, results right after their calls, and the dialect's order of roles. */
 export function wireMessages(request: MessageRequest, context: MessagesContext): MessageParam[] {
   const { dialect } = context;
-  const ids = wireCallIds(request.messages, dialect.callIds);
+  const ids = wireIdsOf(request.messages, dialect.callIds);
   const system = systemText(request.messages, context);
   const turns: MessageParam[] = [];
   request.messages.forEach((message, index) => {
@@ -48,6 +48,9 @@ export function wireMessages(request: MessageRequest, context: MessagesContext):
   });
   const ordered = dialect.alternate ? alternating(turns) : turns;
   const answered = dialect.answerAfterTools ? withAnswers(ordered) : ordered;
+  const last = answered.at(-1)?.role;
+  // Nothing but a system prompt is a request that most templates cannot render.
+  if (last === undefined || (dialect.userLast && last === 'assistant')) answered.push({ role: 'user', content: GO_ON });
   return system === '' ? answered : [{ role: dialect.systemRole, content: system }, ...answered];
 }
 

@@ -57,7 +57,7 @@ type ToolKeys = Pick<ChatBody, 'tools' | 'tool_choice' | 'parallel_tool_calls'>;
 function toolsOf(request: MessageRequest, dialect: Dialect): ToolKeys {
   const tools = wireTools(request.tools, dialect.tools).map(functionTool);
   if (tools.length === 0) return dialect.toolsForHistory ? toolsOfHistory(request) : {};
-  const choice = toolChoice(request, dialect);
+  const choice = toolChoice(request);
   return {
     tools,
     ...(choice === undefined ? {} : { tool_choice: choice }),
@@ -96,11 +96,9 @@ function toolsOfHistory(request: MessageRequest): ToolKeys {
   return { tools, tool_choice: 'none' };
 }
 
-function toolChoice({ toolChoice: choice }: MessageRequest, dialect: Dialect): ChatBody['tool_choice'] {
+function toolChoice({ toolChoice: choice }: MessageRequest): ChatBody['tool_choice'] {
   if (choice === undefined || choice === 'auto') return undefined;
-  if (choice === 'none') return 'none';
-  // `any` is Mistral's word, which the vendor's type does not know.
-  if (choice === 'required') return dialect.requiredChoice as 'required';
+  if (choice === 'none' || choice === 'required') return choice;
   return { type: 'function', function: { name: wireName(choice.name) } };
 }
 
