@@ -1,10 +1,15 @@
+import path from 'node:path';
 import { HoldfastError } from '../contract/errors.ts';
 import { DEFAULT_AGENT } from '../contract/identity.ts';
+import { redact } from '../providers/redact.ts';
 import { createReadToolOutput, type OutputReader } from '../tools/read-tool-output.ts';
 import { createToolRegistry, type ToolRegistry } from '../tools/registry.ts';
 import type { Tool } from '../tools/tool.ts';
+import { createReadMarks } from '../tools/workspace/read-marks.ts';
 import { createWorkspaceTools } from '../tools/workspace/workspace-tools.ts';
-import type { LoadedConfig } from './load-config.ts';
+import { createWorkspaceEffectTools } from '../tools/workspace-effects/effect-tools.ts';
+import { secretValues } from './endpoints.ts';
+import type { Environment, LoadedConfig } from './load-config.ts';
 import type { AgentSettings, BuiltinTool } from './settings.ts';
 
 /** An agent with all defaults filled in and its tools at hand. */
@@ -23,6 +28,8 @@ export interface AgentDeps {
   readonly readOutput: OutputReader;
   /** `false` refuses tools that are not read-only. */
   readonly allowEffects: boolean;
+  /** The worker's environment: commands get the part of it that holds no secrets. */
+  readonly env: Environment;
 }
 
 const DEFAULT_INSTRUCTIONS = `You are Holdfast, an agent that works on the folder of its user with the tools it is given.
@@ -46,11 +53,18 @@ export function configuredAgents(loaded: LoadedConfig, deps: AgentDeps): Readonl
 
 type Builtins = ReadonlyMap<BuiltinTool, readonly Tool[]>;
 
-function builtinTools({ workspace }: LoadedConfig, _deps: AgentDeps): Builtins {
-  const readOnly = createWorkspaceTools(workspace);
+function builtinTools({ folder, workspace, config }: LoadedConfig, { allowEffects, env }: AgentDeps): Builtins {
+  // Without tools that edit nobody asks what was seen.
+  const marks = allowEffects ? createReadMarks(path.join(folder, '.holdfast', 'reads')) : undefined;
+  const readOnly = createWorkspaceTools(workspace, marks === undefined ? {} : { marks });
+  const secrets = secretValues(config, env);
+  const effects =
+    marks === undefined
+      ? []
+      : createWorkspaceEffectTools(workspace, { marks, env, redact: (text) => redact(text, secrets) });
   return new Map<BuiltinTool, readonly Tool[]>([
     ['workspace', readOnly],
-    ...readOnly.map((tool): [BuiltinTool, readonly Tool[]] => [tool.name as BuiltinTool, [tool]]),
+    ...[...readOnly, ...effects].map((tool): [BuiltinTool, readonly Tool[]] => [tool.name as BuiltinTool, [tool]]),
   ]);
 }
 
@@ -76,7 +90,7 @@ function builtin(name: BuiltinTool, agentName: string, builtins: Builtins): read
   if (tools !== undefined) return tools;
   throw new HoldfastError(
     'ConfigInvalid',
-    `agent ${JSON.stringify(agentName)}: the tool ${name} is not available here`,
+    `agent ${JSON.stringify(agentName)}: the tool ${name} changes things, which is not allowed here`,
   );
 }
 

@@ -26,7 +26,7 @@ async function failure(work: () => unknown): Promise<HoldfastError> {
   }
   throw new Error('nothing was refused');
 }
-const READ_ONLY: AgentDeps = { readOutput: async () => undefined, allowEffects: false };
+const READ_ONLY: AgentDeps = { readOutput: async () => undefined, allowEffects: false, env: {} };
 
 describe('loading', () => {
   test('a folder without a config file has all defaults', async () => {
@@ -278,6 +278,15 @@ describe('agents', () => {
         .get('a')
         ?.tools.get('send_mail'),
     ).toBe(effectful);
+  });
+
+  test('built-in tools with effects are there by name where they are allowed', async () => {
+    const config: HoldfastConfig = { agents: [{ name: 'a', tools: ['workspace', 'write_file', 'run_command'] }] };
+    const { specs } = agentsOf(config, { ...READ_ONLY, allowEffects: true }).get('a')?.tools ?? { specs: [] };
+    expect(specs.map(({ name }) => name)).toEqual(expect.arrayContaining(['write_file', 'run_command']));
+    expect((await failure(() => agentsOf(config))).message).toMatch(
+      /write_file changes things, which is not allowed here/,
+    );
   });
 
   test('two tools of one name are refused', async () => {

@@ -4,6 +4,7 @@ import { defineTool } from '../define-tool.ts';
 import { mediaTypeOf } from '../media-type.ts';
 import { Refusal, shown } from '../refusal.ts';
 import type { Tool, ToolOutput } from '../tool.ts';
+import { type ReadMarks, versionOf } from './read-marks.ts';
 import type { ReadPolicy } from './read-policy.ts';
 import { isBinary, lineBatches, MAX_LINE_CHARS } from './text-lines.ts';
 import type { Workspace } from './workspace.ts';
@@ -22,7 +23,7 @@ const input = z.object({
 });
 
 /** The tool `read_file`: numbered lines of a text file, or an image. */
-export function createReadFile(workspace: Workspace, policy: ReadPolicy): Tool {
+export function createReadFile(workspace: Workspace, policy: ReadPolicy, marks: ReadMarks | undefined): Tool {
   return defineTool({
     name: 'read_file',
     description: `Reads a text file of the workspace; each line is given as its number, a tab and its text. At most ${MAX_LINES} lines at once.`,
@@ -31,14 +32,18 @@ export function createReadFile(workspace: Workspace, policy: ReadPolicy): Tool {
     resultSemantic: 'factual',
     label: ({ path, startLine, endLine }) =>
       `read_file ${path}${startLine === undefined && endLine === undefined ? '' : `:${startLine ?? 1}-${endLine ?? ''}`}`,
-    execute: async ({ path, startLine = 1, endLine = Number.MAX_SAFE_INTEGER }, { signal }) => {
+    execute: async ({ path, startLine = 1, endLine = Number.MAX_SAFE_INTEGER }, { signal, sessionId }) => {
       if (endLine < startLine) throw new Refusal(`endLine ${endLine} is before startLine ${startLine}.`);
       const place = await workspace.locate(path);
       await policy.requireReadable(place, false);
       const file = await workspace.openFile(place);
       try {
         if (await isBinary(file)) return await binary(file, path);
-        return await numbered(file, { path, startLine, endLine }, signal);
+        // Before the content: what changes while it is read has changed since.
+        const version = versionOf(await file.stat({ bigint: true }));
+        const text = await numbered(file, { path, startLine, endLine }, signal);
+        await marks?.remember(sessionId, place.real, version);
+        return text;
       } finally {
         await file.close();
       }

@@ -2,6 +2,7 @@ import type { Tool } from '../tool.ts';
 import { createFindFiles } from './find-files.ts';
 import { createListDir } from './list-dir.ts';
 import { createReadFile } from './read-file.ts';
+import type { ReadMarks } from './read-marks.ts';
 import { createReadPolicy } from './read-policy.ts';
 import { createSearchText } from './search-text.ts';
 import { createWorkspace } from './workspace.ts';
@@ -9,6 +10,8 @@ import { createWorkspace } from './workspace.ts';
 export interface WorkspaceToolsOptions {
   /** Lets `read_file` and `list_dir` show paths that `.gitignore` excludes when they are named outright. Default false. */
   readonly readIgnored?: boolean;
+  /** Where `read_file` notes what was seen, for the tools that edit. Absent: nothing is noted. */
+  readonly marks?: ReadMarks;
 }
 
 /**
@@ -23,6 +26,6 @@ export function createWorkspaceTools(root: string, options: WorkspaceToolsOption
     createListDir(workspace, policy),
     createFindFiles(workspace),
     createSearchText(workspace),
-    createReadFile(workspace, policy),
+    createReadFile(workspace, policy, options.marks),
   ];
 }
