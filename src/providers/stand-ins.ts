@@ -1,4 +1,4 @@
-import type { ExtensionBlock, MediaRef } from '../transcript/items.ts';
+import type { ExtensionBlock, MediaRef, ToolResultStatus } from '../transcript/items.ts';
 import type { BuiltinToolBlock } from '../transcript/message.ts';
 import { headOf, wellFormed } from '../transcript/well-formed.ts';
 
@@ -30,3 +30,14 @@ export function extensionText(block: ExtensionBlock): string {
 function clipped(text: string): string {
   return text.length <= MAX_NOTE ? wellFormed(text) : `${wellFormed(headOf(text, MAX_NOTE))}…`;
 }
+
+/**
+ * What stands before the text of a result on wires that have no flag for failure; empty for results that are well, or
+ * whose own text begins by saying what happened.
+ */
+export function statusMark(status: ToolResultStatus, text: string): string {
+  if (status === 'ok' || SAYS_SO.test(text)) return '';
+  return `[${status.replaceAll('_', ' ')}] `;
+}
+
+const SAYS_SO = /^\W{0,3}(?:error|fail|denied|cancel|abort|timed out|this call)/i;

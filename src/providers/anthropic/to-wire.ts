@@ -10,11 +10,12 @@ import { anthropicFormat } from '../structured-output.ts';
 import type { WireLoss } from '../wire-loss.ts';
 import { pairedBuiltins } from './builtin-pairs.ts';
 import { type CacheMark, markedTurns } from './cache-marks.ts';
-import type { AnthropicOptions } from './options.ts';
+import { type AnthropicOptions, thinkingStyle } from './options.ts';
 import { thinkingSettings } from './thinking.ts';
 import { openTurnOf, wireTurns } from './turns.ts';
 
-export type AnthropicBody = Anthropic.Messages.MessageCreateParamsStreaming;
+/** The vendor's type no longer knows `temperature`, which older models still take. */
+export type AnthropicBody = Anthropic.Messages.MessageCreateParamsStreaming & { readonly temperature?: number };
 
 export interface AnthropicWire {
   readonly body: AnthropicBody;
@@ -55,7 +56,7 @@ export function toWire(request: MessageRequest, { scope, media, options = {} }: 
     messages: [...(mark === undefined ? turns : markedTurns(turns, mark))],
     ...(settings.thinking === undefined ? {} : { thinking: settings.thinking }),
     ...outputConfig(request, settings.effort),
-    ...temperatureOf(request, settings.thinking),
+    ...temperatureOf(request, settings.thinking, options),
     stream: true,
   };
   return { body, losses };
@@ -132,11 +133,16 @@ function outputConfig(
   return Object.keys(config).length === 0 ? {} : { output_config: config };
 }
 
-/** Thinking fixes the temperature, and the scale ends at 1 here. */
+/**
+ * Thinking fixes the temperature, and the scale ends at 1 here. Models that think adaptively take none at all, which is why
+ * the vendor's own type of a request has lost the key.
+ */
 function temperatureOf(
-  { temperature }: MessageRequest,
+  { temperature, model }: MessageRequest,
   thinking: Anthropic.Messages.ThinkingConfigParam | undefined,
+  options: AnthropicOptions,
 ): { temperature?: number } {
   if (temperature === undefined || (thinking !== undefined && thinking.type !== 'disabled')) return {};
+  if ((options.thinkingStyle ?? thinkingStyle)(model) === 'adaptive') return {};
   return { temperature: Math.min(1, Math.max(0, temperature)) };
 }

@@ -1,9 +1,9 @@
 import type OpenAI from 'openai';
-import type { AudioBlock, ContentBlock, FileBlock, ImageBlock } from '../../transcript/items.ts';
-import type { Block } from '../../transcript/message.ts';
+import type { AudioBlock, FileBlock, ImageBlock } from '../../transcript/items.ts';
+import type { Block, ToolResultBlock } from '../../transcript/message.ts';
 import { wellFormed } from '../../transcript/well-formed.ts';
 import type { MediaLookup } from '../provider.ts';
-import { extensionText, mediaNote, NO_OUTPUT } from '../stand-ins.ts';
+import { extensionText, mediaNote, NO_OUTPUT, statusMark } from '../stand-ins.ts';
 import type { WireLoss } from '../wire-loss.ts';
 
 export type InputContent =
@@ -43,14 +43,15 @@ function text(value: string): OpenAI.Responses.ResponseInputText {
 
 /** A result as one string where it is text alone, which every server takes; as a list only where media need it. */
 export function outputContent(
-  blocks: readonly ContentBlock[],
+  { content: blocks, status }: ToolResultBlock,
   index: number,
   context: MediaContext,
 ): string | InputContent[] {
   const content = inputContent(blocks, index, context);
-  if (content.length === 0) return NO_OUTPUT;
-  const texts = content.flatMap((part) => (part.type === 'input_text' ? [part.text] : []));
-  return texts.length === content.length ? texts.join('\n') : [...content];
+  const said = content.flatMap((part) => (part.type === 'input_text' ? [part.text] : []));
+  const mark = statusMark(status, said[0] ?? '');
+  if (said.length === content.length) return mark + (said.length === 0 ? NO_OUTPUT : said.join('\n'));
+  return mark === '' ? [...content] : [text(mark.trimEnd()), ...content];
 }
 
 const IMAGE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];

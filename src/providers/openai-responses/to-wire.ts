@@ -103,7 +103,7 @@ function resultItems(
       context.lose({ code: 'orphan_result', message: index, detail: `result of ${result.name} without its call` });
       return [];
     }
-    const output = outputContent(result.content, index, context);
+    const output = outputContent(result, index, context);
     const type = custom.has(result.callId) ? 'custom_tool_call_output' : 'function_call_output';
     return [{ type, call_id: id, output }];
   });

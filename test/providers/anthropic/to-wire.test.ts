@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { thinkingReplay } from '../../../src/providers/anthropic/thinking.ts';
-import { type ToWireContext, toWire } from '../../../src/providers/anthropic/to-wire.ts';
+import { type AnthropicBody, type ToWireContext, toWire } from '../../../src/providers/anthropic/to-wire.ts';
 import type { AgentItem, ResponseRef } from '../../../src/transcript/items.ts';
 import type { Message, MessageRequest } from '../../../src/transcript/message.ts';
 import { normalize } from '../../../src/transcript/normalize.ts';
@@ -138,7 +138,7 @@ test('reasoning of another model is left out, and a thinking budget waits until 
   expect(next.body.thinking).toEqual({ type: 'enabled', budget_tokens: 2000 });
 });
 
-test.each([
+const THINKING: readonly (readonly [Partial<MessageRequest>, AnthropicBody['thinking'], string])[] = [
   [{ thinking: { budgetTokens: 100 } }, { type: 'enabled', budget_tokens: 1024 }, 'less than the least is the least'],
   [
     { thinking: { budgetTokens: 99_999 } },
@@ -150,15 +150,19 @@ test.each([
   [{ thinking: { budgetTokens: 2000 }, toolChoice: 'required' }, undefined, 'a forced tool excludes it'],
   [{ thinking: 'off' }, { type: 'disabled' }, 'off is off'],
   [{}, undefined, "the model's default"],
-] as const)('thinking %j is %j, because %s', (extra, thinking) => {
-  const { body } = accepted(request([user('hi')], { temperature: 0.5, ...extra } as Partial<MessageRequest>));
+];
+
+test.each(THINKING)('thinking %j is %j, because %s', (extra, thinking, _why) => {
+  const { body } = accepted(request([user('hi')], { temperature: 0.5, ...extra }));
   expect(body.thinking).toEqual(thinking);
   expect(body.temperature).toBe(thinking?.type === 'enabled' ? undefined : 0.5);
 });
 
 test('newer models think adaptively, steered by a word', () => {
-  const { body } = accepted({ ...request([user('hi')], { thinking: { effort: 'low' } }), model: 'claude-opus-4-6' });
+  const model = 'claude-opus-4-6';
+  const { body } = accepted({ ...request([user('hi')], { thinking: { effort: 'low' } }), model });
   expect(body).toMatchObject({ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } });
+  expect(accepted({ ...request([user('hi')], { temperature: 0.5 }), model }).body).not.toHaveProperty('temperature');
 });
 
 test('all results of a batch stand first in one user message, images among them, and what the user said meanwhile follows', () => {
