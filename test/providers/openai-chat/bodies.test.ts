@@ -279,7 +279,8 @@ const BAD: readonly (readonly [
   ['a status with nothing', { status: 401, headers: {}, pieces: [''] }, 'auth', false],
 ];
 
-test.each(BAD)('%s is a typed error', async (_, answer, code, retryable, says) => {
+test.each(BAD.map((row) => ({ what: row[0], row })))('$what is a typed error', async ({ row }) => {
+  const [, answer, code, retryable, says] = row;
   server.answer(answer);
   const failed = ask(provider(server, { idleTimeoutMs: 2_000 }));
   await expect(failed).rejects.toMatchObject({ name: 'ProviderError', code, retryable });

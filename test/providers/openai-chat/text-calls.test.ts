@@ -73,12 +73,16 @@ const LEAKS: readonly (readonly [form: string, text: string, said?: string])[] =
   ['bare JSON', '{"name": "get_weather", "arguments": {"city": "Oslo"}}'],
 ];
 
-test.each(LEAKS)('%s: the call is recovered and no markup is shown', (_, text, said = '') => {
-  const { calls, text: shown, stopReason } = readChunks(saying(text));
-  expect(calls).toMatchObject([OSLO]);
-  expect(shown.trim()).toBe(said.trim());
-  expect(stopReason.unified).toBe('tool_calls');
-});
+test.each(LEAKS.map((row) => ({ form: row[0], row })))(
+  '$form: the call is recovered and no markup is shown',
+  ({ row }) => {
+    const [, text, said = ''] = row;
+    const { calls, text: shown, stopReason } = readChunks(saying(text));
+    expect(calls).toMatchObject([OSLO]);
+    expect(shown.trim()).toBe(said.trim());
+    expect(stopReason.unified).toBe('tool_calls');
+  },
+);
 
 test('wherever a leak is cut into deltas, it is the same, and nothing of it is shown on the way', () => {
   fc.assert(
