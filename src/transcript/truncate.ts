@@ -157,12 +157,20 @@ function partOfLine(
   estimator: TokenEstimator | undefined,
 ): string {
   if (left * 2 < tokens) return '';
+  const fitting = (length: number) => textTokens(piece(line, length), estimator) <= left;
   let low = 0;
-  let high = Math.min(line.length, left * 400 + 400);
-  while (low < high) {
+  let high = Math.max(1, left * 2);
+  // Up by doubling first: a piece is short, its line may be megabytes.
+  while (high < line.length && fitting(high)) {
+    low = high;
+    high *= 2;
+  }
+  high = Math.min(high, line.length);
+  // To the nearest few characters is near enough.
+  while (high - low > 1 + low / 64) {
     const middle = Math.ceil((low + high) / 2);
-    if (textTokens(piece(line, middle), estimator) <= left) low = middle;
+    if (fitting(middle)) low = middle;
     else high = middle - 1;
   }
-  return piece(line, low);
+  return piece(line, fitting(high) ? high : low);
 }

@@ -198,7 +198,9 @@ function tailOfView({ items }: View): readonly AgentItem[] {
 /** Whether the added entries bring ids that the view has seen before: of responses, calls and the provider's own tools. */
 function reusesIds(view: View, added: readonly TranscriptEntry[]): boolean {
   const ids = new Set(added.flatMap(({ item }) => idsOf(item)));
-  return ids.size > 0 && view.items.some((item) => idsOf(item).some((id) => ids.has(id)));
+  // A response may have left the view altogether while the edit that unsigned it still holds.
+  const unsigned = [...editIndex(view.input.edits ?? []).unsigned].some((id) => ids.has(`response ${id}`));
+  return unsigned || view.items.some((item) => idsOf(item).some((id) => ids.has(id)));
 }
 
 function idsOf(item: AgentItem): readonly string[] {

@@ -71,7 +71,7 @@ export const storedItems: fc.Arbitrary<readonly AgentItem[]> = legalTranscript.m
 export const bulkyItems: fc.Arbitrary<readonly AgentItem[]> = fc
   .tuple(
     storedItems,
-    fc.array(fc.constantFrom(0, 0, 0, 3, 7, 12, 24), { minLength: 1, maxLength: 6 }),
+    fc.array(fc.constantFrom(0, 0, 0, 0, 3, 7, 12, 18), { minLength: 1, maxLength: 6 }),
     fc.constantFrom('word ', '漢字', '{"a":1}\n'),
   )
   .map(([items, sizes, unit]) =>
