@@ -8,6 +8,7 @@ import { resolveDevServer } from '../devserver/resolve.ts';
 import { liveDevState, otherUsers } from '../devserver/state.ts';
 import { useDevServer } from '../devserver/use.ts';
 import type { Settings } from './settings.ts';
+import { ensureStateDir } from './state-dir.ts';
 
 /** A Temporal server that a command works with. */
 export interface TemporalAccess {
@@ -49,6 +50,7 @@ export async function leaseTemporal(
   narrator: Narrator,
   keepsWorker: boolean,
 ): Promise<TemporalLease> {
+  ensureStateDir(stateDir);
   const named = await externalTemporal();
   if (named !== undefined) {
     narrator.say(`Temporal server of the environment: ${named.address}`);

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { HoldfastError, isHoldfastErrorCode } from '../contract/errors.ts';
 import { endGroup, killGroupNow } from '../devserver/process-group.ts';
 import { identityOf } from '../devserver/process-identity.ts';
+import { ensureStateDir } from './state-dir.ts';
 
 const WORKER_PROGRAM = fileURLToPath(new URL('../../worker.js', import.meta.url));
 /** The worker lets activities finish or hands them over within this. */
@@ -34,6 +35,7 @@ export interface WorkerChild {
  * good order while it still works. Its standard input is a pipe that ends when we do, however that comes about.
  */
 export function startWorkerChild({ folder, stateDir, env }: WorkerChildOptions): WorkerChild {
+  ensureStateDir(stateDir);
   const logDir = join(stateDir, 'logs');
   mkdirSync(logDir, { recursive: true });
   const logFile = join(logDir, 'worker.log');
@@ -74,7 +76,7 @@ function untilReady(child: ChildProcess, logFile: string): Promise<void> {
     child.once('error', reject);
     child.once('close', (code) => {
       const why = `the worker ended (${code === null ? 'by a signal' : `code ${code}`}) before it was ready`;
-      reject(said ?? new HoldfastError('Internal', `${why}${lastLine(logFile)}`, { hint: `Its log is ${logFile}.` }));
+      reject(said ?? new HoldfastError('Internal', `${why}${lastWord(logFile)}`, { hint: `Its log is ${logFile}.` }));
     });
   });
 }
@@ -99,7 +101,9 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-function lastLine(logFile: string): string {
-  const line = readFileSync(logFile, 'utf8').trim().split('\n').at(-1);
+/** The log's last error, else its last line. */
+function lastWord(logFile: string): string {
+  const lines = readFileSync(logFile, 'utf8').trim().split('\n');
+  const line = lines.findLast((candidate) => /^(\w*Error|\w*Exception)\b/.test(candidate)) ?? lines.at(-1);
   return line === undefined || line === '' ? '' : `: ${line.slice(0, 300)}`;
 }
