@@ -10,7 +10,7 @@ import type {
 import { wellFormed } from '../../transcript/well-formed.ts';
 import { wireIdsOf } from '../../transcript/wire-ids.ts';
 import type { MediaLookup } from '../provider.ts';
-import { EARLIER_CONVERSATION, extensionText, GO_ON, NO_OUTPUT } from '../stand-ins.ts';
+import { EARLIER_CONVERSATION, GO_ON, NO_OUTPUT, statusMark } from '../stand-ins.ts';
 import type { WireLoss } from '../wire-loss.ts';
 import { type AssistantParam, assistantParam } from './assistant-message.ts';
 import type { Dialect } from './dialects.ts';
@@ -34,6 +34,7 @@ export interface MessagesContext {
 const RESULTS_SEEN = '(Results received.)';
 /** Text of media that tool results hold, which this wire takes in user messages only. */
 const RESULT_MEDIA = 'Attached to the tool results above:';
+const SEE_BELOW = '(see the attachment below)';
 
 /** The messages of a request: the system prompt first, results right after their calls, and the dialect's order of roles. */
 export function wireMessages(request: MessageRequest, context: MessagesContext): MessageParam[] {
@@ -90,60 +91,48 @@ function assistantTurns(
   const results = next?.role === 'tool' ? next.content : [];
   const byId = new Map(results.map((result) => [result.callId, result]));
   if (context.plan.folded.has(index)) return [param, ...foldedResults(results, index + 1, context)];
+  const attached: Part[] = [];
   const answers = calls.map((call): MessageParam => {
     const result = byId.get(call.callId);
+    const said = result === undefined ? { text: NO_OUTPUT, media: [] } : resultParts(result, index + 1, context);
+    attached.push(...said.media);
+    const id = ids.get(call.callId) ?? call.callId;
     return {
       role: 'tool',
-      tool_call_id: ids.get(call.callId) ?? call.callId,
-      ...(context.dialect.toolMessageName && param.tool_calls !== undefined
-        ? { name: nameOf(param, ids.get(call.callId)) }
-        : {}),
-      content: result === undefined ? NO_OUTPUT : resultText(result),
+      tool_call_id: id,
+      ...(context.dialect.toolMessageName ? { name: nameOf(param, id) } : {}),
+      content: said.text,
     };
   });
-  return [
-    param,
-    ...answers,
-    ...mediaTurn(
-      calls.flatMap(({ callId }) => byId.get(callId) ?? []),
-      index + 1,
-      context,
-    ),
-  ];
+  if (attached.length === 0) return [param, ...answers];
+  return [param, ...answers, ...userTurn([{ type: 'text', text: RESULT_MEDIA }, ...attached])];
 }
 
-function nameOf(param: AssistantParam, id: string | undefined): string {
+function nameOf(param: AssistantParam, id: string): string {
   const call = param.tool_calls?.find((one) => one.id === id);
   return call?.type === 'function' ? call.function.name : '';
 }
 
-/** The text of a result; its media go into a user message. Never empty: some servers refuse that. */
-function resultText(result: ToolResultBlock): string {
-  const texts = result.content.flatMap((block) => {
-    if (block.type === 'text') return [wellFormed(block.text)];
-    return block.type === 'extension' ? [extensionText(block)] : [];
-  });
-  const text = texts.join('\n');
-  return text.trim() === '' ? NO_OUTPUT : text;
-}
-
-function mediaTurn(results: readonly ToolResultBlock[], index: number, context: MessagesContext): MessageParam[] {
-  const media = results.flatMap(({ content }) => content.filter(({ type }) => type !== 'text' && type !== 'extension'));
-  if (media.length === 0) return [];
-  return userTurn([{ type: 'text', text: RESULT_MEDIA }, ...userParts(media, index, context)]);
+/** A result as text, which is never empty (some servers refuse that), and the media that only a user message may hold. */
+function resultParts(
+  result: ToolResultBlock,
+  index: number,
+  context: MessagesContext,
+): { readonly text: string; readonly media: readonly Part[] } {
+  const parts = userParts(result.content, index, context);
+  const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  const media = parts.filter((part) => part.type !== 'text');
+  const nothing = media.length === 0 ? NO_OUTPUT : SEE_BELOW;
+  return { text: statusMark(result.status, text) + (text === '' ? nothing : text), media };
 }
 
 /** Results whose calls became text are text of the user's. */
 function foldedResults(results: readonly ToolResultBlock[], index: number, context: MessagesContext): MessageParam[] {
   return userTurn(
-    results.flatMap((result): Part[] => [
-      { type: 'text', text: `[result of ${result.name}: ${result.status}]\n${resultText(result)}` },
-      ...userParts(
-        result.content.filter(({ type }) => type !== 'text' && type !== 'extension'),
-        index,
-        context,
-      ),
-    ]),
+    results.flatMap((result): Part[] => {
+      const { text, media } = resultParts(result, index, context);
+      return [{ type: 'text', text: `[result of ${result.name}]\n${text}` }, ...media];
+    }),
   );
 }
 

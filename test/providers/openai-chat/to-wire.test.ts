@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DIALECTS, type Dialect, type DialectName } from '../../../src/providers/openai-chat/dialects.ts';
 import { type ChatWire, toWire } from '../../../src/providers/openai-chat/to-wire.ts';
-import type { ReplayScope } from '../../../src/transcript/items.ts';
+import type { ReplayScope, ToolResultStatus } from '../../../src/transcript/items.ts';
 import type { AssistantTurnMessage, Block, Message, MessageRequest } from '../../../src/transcript/message.ts';
 import { IMAGE, MEDIA, PIXEL } from '../conversation.ts';
 import { WEATHER } from './fake-server.ts';
@@ -64,6 +64,22 @@ test('a result without its call never goes out, and is reported', () => {
   const { body, losses } = wire([results('x'), user(text('hi'))]);
   expect(body.messages).toEqual([{ role: 'user', content: 'hi' }]);
   expect(losses).toMatchObject([{ code: 'orphan_result', message: 0 }]);
+});
+
+test('a result that is not well says so, unless its own text does', () => {
+  const failed = (status: ToolResultStatus, words: string): unknown =>
+    wire([
+      user(text('hi')),
+      assistant(call('a')),
+      {
+        role: 'tool',
+        content: [{ type: 'tool_result', callId: 'c-a', name: 'x', status, content: [{ type: 'text', text: words }] }],
+      },
+    ]).body.messages[2]?.content;
+  expect(failed('error', 'permission denied')).toBe('[error] permission denied');
+  expect(failed('error', 'Error: no such file')).toBe('Error: no such file');
+  expect(failed('timed_out', '')).toBe('[timed out] (no output)');
+  expect(failed('ok', 'permission denied')).toBe('permission denied');
 });
 
 test('a call without its result is answered all the same', () => {
@@ -272,7 +288,7 @@ test('images go as data URLs; those of results in a user message behind all resu
   const url = { type: 'image_url', image_url: { url: `data:image/png;base64,${PIXEL}` } };
   const { body } = wire([user(text('look'), image), assistant(call('a')), shown]);
   expect(body.messages[0]).toEqual({ role: 'user', content: [{ type: 'text', text: 'look' }, url] });
-  expect(body.messages[2]).toMatchObject({ role: 'tool', content: '(no output)' });
+  expect(body.messages[2]).toMatchObject({ role: 'tool', content: '(see the attachment below)' });
   expect(body.messages[3]).toEqual({ role: 'user', content: [{ type: 'text', text: expect.any(String) }, url] });
 });
 
