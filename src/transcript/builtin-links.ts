@@ -13,6 +13,8 @@ export interface BuiltinLinks {
   readonly strays: readonly { readonly index: number; readonly after: number }[];
 }
 
+const NO_LINKS: BuiltinLinks = { spans: [], orphans: new Set(), repeats: new Set(), strays: [] };
+
 /** The span being built. `paused`: the next response, if it follows at once, continues it. */
 interface Span {
   readonly start: number;
@@ -30,6 +32,8 @@ interface Span {
  * for no tool of ours, continues it after a `pause` (the runtime allows five). Linear.
  */
 export function builtinLinks(items: readonly AgentItem[]): BuiltinLinks {
+  // The common case: nothing ties responses together.
+  if (!items.some((item) => item.kind === 'builtin_tool_event')) return NO_LINKS;
   const spans: { start: number; last: number }[] = [];
   const orphans = new Set<number>();
   const repeats = repeatedCalls(items);

@@ -38,11 +38,10 @@ function joinCalls(
   byItem: ReadonlyMap<number, readonly ToolCall[]>,
 ): ReadonlyMap<number, readonly ToolCall[]> {
   const joined = new Map<number, readonly ToolCall[]>();
-  for (const [survivor, parts] of batches)
-    joined.set(
-      survivor,
-      parts.flatMap((index) => byItem.get(index) ?? []),
-    );
+  for (const [survivor, parts] of batches) {
+    const own = parts.length === 1 ? byItem.get(survivor) : undefined;
+    joined.set(survivor, own ?? parts.flatMap((index) => byItem.get(index) ?? []));
+  }
   return joined;
 }
 

@@ -34,6 +34,8 @@ export interface Outcomes {
   /** Lists that were normalised. */
   readonly lists: number;
   readonly outcomes: readonly (readonly AgentItem[])[];
+  /** How many of the outcomes come from lists of up to n items: `upTo[n]`. They stand first. */
+  readonly upTo: readonly number[];
 }
 
 /** Normalises all lists. Takes seconds. */
@@ -49,6 +51,7 @@ export function allOutcomes(): Outcomes {
   for (const item of ALPHABET) known.set(item, numberOf(item));
 
   const outcomes = new Map<string, readonly AgentItem[]>();
+  const upTo: number[] = [];
   let count = 0;
   for (let length = 0; length <= LENGTH; length += 1) {
     for (const list of lists(length)) {
@@ -57,6 +60,7 @@ export function allOutcomes(): Outcomes {
       const key = items.map((item) => known.get(item) ?? numberOf(item)).join(' ');
       if (!outcomes.has(key)) outcomes.set(key, items);
     }
+    upTo.push(outcomes.size);
   }
-  return { lists: count, outcomes: [...outcomes.values()] };
+  return { lists: count, outcomes: [...outcomes.values()], upTo };
 }

@@ -30,10 +30,10 @@ describe(`all transcripts of up to ${LENGTH} items over ${ALPHABET.length} kinds
     expect(failures(all.outcomes, (items) => pairingFaults(toMessages(items)))).toEqual([]);
   });
 
-  test.each(WIRES)('are accepted on the wire: $name', (wire) => {
-    const bodies = all.outcomes.filter((items) => items.length > 0);
+  test.each(WIRES)('are accepted on the wire, up to $length items: $name', (wire) => {
+    const bodies = all.outcomes.slice(0, all.upTo[wire.length]).filter((items) => items.length > 0);
     expect(failures(bodies, (items) => wire.check(wire.toWire(requestOf(items, wire))))).toEqual([]);
-    console.log(`${all.lists} transcripts, ${bodies.length} different requests accepted by the rules of ${wire.name}`);
+    console.log(`${bodies.length} different requests accepted by the rules of ${wire.name}`);
   });
 });
 
