@@ -64,6 +64,8 @@ async function startServer(binary: string, folder: string): Promise<{ address: s
       ...['--db-filename', join(folder, 'temporal.db')],
       ...['--dynamic-config-value', 'history.transferProcessorMaxPollRPS=2000'],
       ...['--dynamic-config-value', 'system.enableActivityEagerExecution=true'],
+      // Long runs continue as new soon, so that the tests go through that moment often.
+      ...['--dynamic-config-value', 'limit.historyCount.suggestContinueAsNew=60'],
       ...NAMESPACES.flatMap((name) => ['--namespace', name]),
       ...SEARCH_ATTRIBUTES.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
     ],
