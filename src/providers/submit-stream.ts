@@ -2,6 +2,7 @@ import type { MessageRequest } from '../transcript/message.ts';
 import type { StreamEvent } from '../transcript/stream-event.ts';
 import type { MediaLookup } from './provider.ts';
 import type { ProviderRegistry } from './registry.ts';
+import { replayTolerant } from './without-replay.ts';
 
 /** A request whose `model` is `provider/model`; absent: the registry's default. */
 export type SubmitRequest = Omit<MessageRequest, 'model'> & { readonly model?: string };
@@ -12,7 +13,8 @@ export interface SubmitOptions {
 }
 
 /**
- * One model call without Temporal: the events of the provider as they come, nothing retried, nothing stored.
+ * One model call without Temporal: the events of the provider as they come, nothing stored, nothing retried (but
+ * once, without replay data, when that is what the provider refuses).
  *
  * An explicit prompt is a `system` message of the request (see `withSystemPrompt`). Ends after `finished`.
  *
@@ -25,5 +27,5 @@ export function submitStream(
   { signal = new AbortController().signal, media }: SubmitOptions = {},
 ): AsyncIterable<StreamEvent> {
   const { provider, model } = registry.resolve(request.model);
-  return provider.stream({ ...request, model }, { signal, ...(media === undefined ? {} : { media }) });
+  return replayTolerant(provider, { ...request, model }, { signal, ...(media === undefined ? {} : { media }) });
 }
