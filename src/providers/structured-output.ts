@@ -43,3 +43,39 @@ function closed(schema: JsonObject): JsonObject {
 function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** What became of a final text that had to fit a schema. `problem` is one text for the model, see {@link correction}. */
+export type StructuredReading =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * Reads the final text of a model that was given an output schema: the JSON document, also inside a code fence or after a
+ * sentence, which models without a native way like to write.
+ *
+ * @param check the schema's own judgement: what is wrong with a value, or `undefined` where nothing is.
+ */
+export function readStructured(text: string, check: (value: unknown) => string | undefined): StructuredReading {
+  const fenced = /```(?:json)?\s*\n([\s\S]*?)\n\s*```/.exec(text)?.[1];
+  const braced = /[[{][\s\S]*[\]}]/.exec(text)?.[0];
+  for (const candidate of [text, fenced, braced]) {
+    const parsed = candidate === undefined ? undefined : parsedJson(candidate);
+    if (parsed === undefined) continue;
+    const problem = check(parsed.value);
+    return problem === undefined ? { ok: true, value: parsed.value } : { ok: false, problem };
+  }
+  return { ok: false, problem: text.trim() === '' ? 'The answer is empty.' : 'The answer is not a JSON document.' };
+}
+
+/** The one corrective request after an answer that did not fit; a second misfit is the caller's typed failure. */
+export function correction(problem: string): string {
+  return `Your answer does not fit the required schema: ${problem}\nAnswer again with nothing but one JSON document that fits it.`;
+}
+
+function parsedJson(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return undefined;
+  }
+}
