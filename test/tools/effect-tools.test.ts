@@ -135,6 +135,17 @@ describe('nothing outside the workspace is written', () => {
     await expect(atomicWrite(workspace, place, Buffer.from('x'), { version: undefined })).rejects.toThrow(Refusal);
   });
 
+  test('a folder further up that becomes a link after it was looked up is refused', async () => {
+    const workspace = createWorkspace(root);
+    mkdirSync(path.join(root, 'src/deep'));
+    mkdirSync(path.join(base, 'elsewhere/deep'), { recursive: true });
+    const place = await workspace.locateNew('src/deep/new.txt');
+    renameSync(path.join(root, 'src'), path.join(root, 'src-moved'));
+    symlinkSync(path.join(base, 'elsewhere'), path.join(root, 'src'));
+    await expect(atomicWrite(workspace, place, Buffer.from('x'), { version: undefined })).rejects.toThrow(/outside/);
+    expect(readdirSync(path.join(base, 'elsewhere/deep'))).toEqual([]);
+  });
+
   test('a file that appears or becomes a link at the last moment is not replaced', async () => {
     const workspace = createWorkspace(root);
     const place = await workspace.locateNew('src/new.txt');
@@ -260,9 +271,9 @@ describe('edit_file', () => {
     put('latin', Buffer.from('caf\xe9', 'latin1'));
     for (const name of ['bin', 'latin'])
       expect(await refused('edit_file', { path: name, oldText: 'c', newText: 'd' })).toMatch(/no UTF-8 text/);
-    chmodSync(path.join(root, 'a.txt'), 0o640);
+    chmodSync(path.join(root, 'a.txt'), 0o666);
     await ok('edit_file', edit('two', '2'));
-    expect(statSync(path.join(root, 'a.txt')).mode & 0o777).toBe(0o640);
+    expect(statSync(path.join(root, 'a.txt')).mode & 0o777).toBe(0o666);
   });
 
   test.each([
