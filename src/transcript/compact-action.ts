@@ -24,6 +24,9 @@ export function decideStrategy(characters: number, score: number): CompactAction
   return score >= 1 ? { type: 'truncate', keep: 200 } : { type: 'replace' };
 }
 
+/** Characters that an edit must save: less is not worth a break in the cached prefix. */
+const MIN_SAVED = 20;
+
 /** The shortened text; the same text when shortening would not make it shorter. */
 export function compacted(text: string, action: CompactAction): string {
   switch (action.type) {
@@ -41,7 +44,7 @@ export function compacted(text: string, action: CompactAction): string {
 }
 
 function shorter(text: string, candidate: string): string {
-  return candidate.length < text.length ? candidate : text;
+  return candidate.length + MIN_SAVED <= text.length ? candidate : text;
 }
 
 function start(text: string, keep: number): string {

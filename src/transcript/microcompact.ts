@@ -26,7 +26,7 @@ export interface Microcompacted {
 
 /**
  * Shortens old tool results by size and worth, without a model. Calls and call ids stay, errors stay, what is recent
- * stays. Running it again on the edited view finds less and less, and nothing after it is at rest.
+ * stays. Running it again at once finds nothing.
  */
 export function microcompact(view: View, options: MicrocompactOptions = {}): Microcompacted {
   const end = oldEnd(view.items, options.keepRecentMessages ?? KEEP_RECENT_MESSAGES);
