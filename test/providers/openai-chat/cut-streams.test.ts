@@ -111,7 +111,8 @@ const WHOLE = new Map(
 test('an answer means the same however its bytes are cut, whatever stands between its events', async () => {
   await fc.assert(
     fc.asyncProperty(answer, dress, fc.array(fc.nat(), { maxLength: 12 }), async (text, how, at) => {
-      expect(await read(cut(dressed(text, how), at))).toEqual(WHOLE.get(text));
+      const got = await read(cut(dressed(text, how), at));
+      if (!isDeepStrictEqual(got, WHOLE.get(text))) expect(got).toEqual(WHOLE.get(text));
     }),
     RUNS,
   );
