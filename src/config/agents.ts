@@ -28,8 +28,8 @@ export interface AgentDeps {
   readonly readOutput: OutputReader;
   /** `false` refuses tools that are not read-only. */
   readonly allowEffects: boolean;
-  /** The worker's environment: commands get the part of it that holds no secrets. */
-  readonly env: Environment;
+  /** The worker's environment: commands get the part of it that holds no secrets. Absent: they get none of it. */
+  readonly env?: Environment;
 }
 
 const DEFAULT_INSTRUCTIONS = `You are Holdfast, an agent that works on the folder of its user with the tools it is given.
@@ -53,7 +53,7 @@ export function configuredAgents(loaded: LoadedConfig, deps: AgentDeps): Readonl
 
 type Builtins = ReadonlyMap<BuiltinTool, readonly Tool[]>;
 
-function builtinTools({ folder, workspace, config }: LoadedConfig, { allowEffects, env }: AgentDeps): Builtins {
+function builtinTools({ folder, workspace, config }: LoadedConfig, { allowEffects, env = {} }: AgentDeps): Builtins {
   // Without tools that edit nobody asks what was seen.
   const marks = allowEffects ? createReadMarks(path.join(folder, '.holdfast', 'reads')) : undefined;
   const readOnly = createWorkspaceTools(workspace, marks === undefined ? {} : { marks });
