@@ -2,7 +2,7 @@ import { groupsOf } from './groups.ts';
 import { itemsTokens, knownItemTokens } from './item-tokens.ts';
 import type { AgentItem } from './items.ts';
 import { unansweredSeqs } from './protected-items.ts';
-import type { View, ViewPart } from './view.ts';
+import { isObserved, type View, type ViewPart } from './view.ts';
 
 export interface CutOptions {
   /** Tokens of the newest groups that stay word for word. */
@@ -31,11 +31,18 @@ export interface CutPoint {
  * always stays, however large, and so does a batch that still runs. `undefined` when nothing would be replaced.
  */
 export function cutPoint(view: View, options: CutOptions): CutPoint | undefined {
-  const parts = view.parts.filter((part) => part.state !== 'summary');
-  const items = parts.map((part) => part.item);
-  const start = keptFrom(items, options);
-  const firstKeptSeq = parts.slice(start).find((part) => part.seq !== null)?.seq;
-  if (start === 0 || firstKeptSeq === undefined || firstKeptSeq === null) return undefined;
+  const parts = view.parts.filter((part) => part.state !== 'summary' && !isObserved(part.item));
+  const observed = view.parts.find((part) => isObserved(part.item))?.seq ?? Number.POSITIVE_INFINITY;
+  // Observed messages are shown while their step lasts: they, and what came after them, must not fall behind the cut.
+  const after = parts.findIndex((part) => part.seq !== null && part.seq > observed);
+  const recent = keptFrom(
+    parts.map((part) => part.item),
+    options,
+  );
+  const start = after === -1 ? recent : Math.min(recent, after);
+  const first = parts.slice(start).find((part) => part.seq !== null)?.seq ?? observed;
+  const firstKeptSeq = Math.min(first, observed);
+  if (start === 0 || !Number.isFinite(firstKeptSeq)) return undefined;
 
   const guarded = new Set([...unansweredSeqs(view.input.entries, options.openRunId), ...(options.protect ?? [])]);
   // What a checkpoint protected stands before the cut of that checkpoint, so positions decide and not `seq` alone.
@@ -60,8 +67,8 @@ function keptFrom(items: readonly AgentItem[], { keepRecent, maxTurns }: CutOpti
   let turns = 0;
   for (const [back, { start, end }] of groups.toReversed().entries()) {
     for (let at = start; at < end; at += 1) tokens += tokensAt(items, at);
+    if (back > 0 && (tokens > keepRecent || turns >= (maxTurns ?? Number.POSITIVE_INFINITY))) break;
     if (opensTurn(items[start])) turns += 1;
-    if (back > 0 && (tokens > keepRecent || turns > (maxTurns ?? Number.POSITIVE_INFINITY))) break;
     from = start;
   }
   return from;

@@ -111,7 +111,8 @@ function keptEntries({ entries, checkpoint }: ViewInput): readonly TranscriptEnt
   return from === -1 ? [] : entries.slice(from);
 }
 
-function isObserved(item: AgentItem): boolean {
+/** Context such as group chatter, shown to the model in its step only. */
+export function isObserved(item: AgentItem): boolean {
   return item.kind === 'user_message' && item.origin === 'observed';
 }
 

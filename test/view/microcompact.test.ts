@@ -117,7 +117,7 @@ describe('microcompact', () => {
   test('the size of what stays is asked for in messages', () => {
     expect(
       textsOf(
-        after(
+        compactedItems(
           steps(3, () => BULK),
           { keepRecentMessages: 0 },
         ),
@@ -130,7 +130,7 @@ describe('microcompact', () => {
     const list = JSON.stringify(Array.from({ length: 200 }, (_, id) => ({ id, name: `row ${id}` })));
     const options = { keepRecentMessages: 0, semanticOf: () => 'factual' as const };
     const [text = ''] = textsOf(
-      after(
+      compactedItems(
         steps(1, () => list),
         options,
       ),
