@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Schema } from './schema.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgres';
@@ -11,6 +11,11 @@ export interface Database {
   readonly kind: DatabaseKind;
   readonly writer: Kysely<Schema>;
   readonly reader: Kysely<Schema>;
+  /**
+   * A write transaction that a power cut may undo, together with nothing but others like it: the next ordinary commit
+   * makes it last. For what is dropped soon anyway, since waiting for the disk costs more than all the rest.
+   */
+  readonly relaxed: <T>(work: (trx: Transaction<Schema>) => Promise<T>) => Promise<T>;
   /** File or URL, without credentials. */
   readonly location: string;
   /** Milliseconds since the epoch. */

@@ -1,14 +1,15 @@
 import { requestRow } from './begin-step.ts';
 import { type Database, guarded } from './database.ts';
 import { preparedInsert } from './prepared.ts';
-import { isClosed } from './run-state.ts';
+import { isClosed, type Run } from './run-state.ts';
 import { type RunWrite, writeRun } from './run-write.ts';
+import type { SessionWrite } from './session-write.ts';
 import type { AppendDeltas, Delta, DeltaPage } from './store.ts';
 
 /** See {@link Store.appendDeltas}. */
 export async function appendDeltas(target: RunWrite, input: AppendDeltas): Promise<void> {
   if (input.deltas.length === 0) return;
-  await writeRun(target, async (write, run) => {
+  const append = async (write: SessionWrite, run: Run): Promise<void> => {
     const { runId } = input.ref;
     if (isClosed(run.status)) return;
     const request = await requestRow(write, runId, input.step);
@@ -25,7 +26,8 @@ export async function appendDeltas(target: RunWrite, input: AppendDeltas): Promi
       })),
     );
     write.news.add(runId);
-  });
+  };
+  await writeRun(target, append, { relaxed: true });
 }
 
 const insertDeltas = preparedInsert('event_deltas', 'conflicts');

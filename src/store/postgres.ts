@@ -36,6 +36,11 @@ export function openPostgres(url: string, options: PostgresOptions): Database {
     kind: 'postgres',
     writer: kysely,
     reader: kysely,
+    relaxed: (work) =>
+      kysely.transaction().execute(async (trx) => {
+        await sql`set local synchronous_commit = off`.execute(trx);
+        return await work(trx);
+      }),
     location,
     now: options.now,
     translate: (error) => translatePostgres(error, location),

@@ -26,6 +26,8 @@ export interface SessionWrite {
 export interface WriteRules {
   /** Makes the session row where it is missing (only opening a run does). */
   readonly create?: boolean;
+  /** Whether a power cut may undo it (see `Database.relaxed`). Default false. */
+  readonly relaxed?: boolean;
   /** The last position that the writer knows of. */
   readonly head?: number;
   /** Whether the attempt counts as begun, so that earlier ones are refused from now on. Default true. */
@@ -44,18 +46,19 @@ export function writeSession<T>(
   work: (write: SessionWrite) => Promise<T>,
   rules: WriteRules = {},
 ): Promise<T> {
+  const transact = async (trx: Transaction<Schema>): Promise<T> => {
+    const nowMs = database.now();
+    const at = new Date(nowMs).toISOString();
+    const session = await claimSession(trx, writer, rules, at);
+    await checkAttempt(trx, writer, rules.beginsAttempt ?? true);
+    const write: SessionWrite = { trx, database, writer, at, nowMs, ...session, changed: false, news: new Set() };
+    const result = await work(write);
+    if (write.changed) await saveCounters(trx, write);
+    for (const runId of write.news) await database.announce(trx, runId);
+    return result;
+  };
   return guarded(database, () =>
-    database.writer.transaction().execute(async (trx) => {
-      const nowMs = database.now();
-      const at = new Date(nowMs).toISOString();
-      const session = await claimSession(trx, writer, rules, at);
-      await checkAttempt(trx, writer, rules.beginsAttempt ?? true);
-      const write: SessionWrite = { trx, database, writer, at, nowMs, ...session, changed: false, news: new Set() };
-      const result = await work(write);
-      if (write.changed) await saveCounters(trx, write);
-      for (const runId of write.news) await database.announce(trx, runId);
-      return result;
-    }),
+    rules.relaxed === true ? database.relaxed(transact) : database.writer.transaction().execute(transact),
   );
 }
 

@@ -2,7 +2,15 @@ import { chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import SqliteDatabase from 'better-sqlite3';
-import { CompiledQuery, type DatabaseConnection, Kysely, SqliteDialect, SqliteDriver } from 'kysely';
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  SqliteDialect,
+  SqliteDriver,
+  sql,
+  type Transaction,
+} from 'kysely';
 import type { Database } from './database.ts';
 import type { Schema } from './schema.ts';
 import { isBusy, translateSqlite } from './sqlite-errors.ts';
@@ -53,6 +61,7 @@ function database(
     kind: 'sqlite',
     writer,
     reader,
+    relaxed: (work) => relaxed(writer, work),
     location,
     now: options.now,
     translate: (error) => translateSqlite(error, location),
@@ -65,6 +74,18 @@ function database(
       write.close();
     },
   };
+}
+
+/** WAL without a sync at commit; the connection is ours alone meanwhile, so that no other commit gets less. */
+async function relaxed<T>(writer: Kysely<Schema>, work: (trx: Transaction<Schema>) => Promise<T>): Promise<T> {
+  return await writer.connection().execute(async (connection) => {
+    await sql`pragma synchronous = normal`.execute(connection);
+    try {
+      return await connection.transaction().execute(work);
+    } finally {
+      await sql`pragma synchronous = full`.execute(connection);
+    }
+  });
 }
 
 async function makeFolder(folder: string): Promise<void> {
