@@ -20,10 +20,16 @@ export interface WorkerChildOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** The model that its agents use when they name none, and why that one. */
+export interface ReadyWorker {
+  readonly model: string;
+  readonly reason: string;
+}
+
 export interface WorkerChild {
   readonly logFile: string;
   /** Resolves when it polls; rejects with why it does not. */
-  readonly ready: Promise<void>;
+  readonly ready: Promise<ReadyWorker>;
   /** Resolves when it has ended, with its exit code (`null`: by a signal). */
   readonly ended: Promise<number | null>;
   readonly stop: () => Promise<void>;
@@ -40,7 +46,7 @@ export function startWorkerChild({ folder, stateDir, env }: WorkerChildOptions):
   mkdirSync(logDir, { recursive: true });
   const logFile = join(logDir, 'worker.log');
   const log = openSync(logFile, 'a');
-  const child = spawn(process.execPath, ['--enable-source-maps', WORKER_PROGRAM], {
+  const child = spawn(process.execPath, [WORKER_PROGRAM], {
     cwd: folder,
     env: { ...process.env, ...env, HOLDFAST_FOLDER: folder, HOLDFAST_PARENT: 'pipe' },
     stdio: ['pipe', 'pipe', log],
@@ -62,14 +68,14 @@ export function startWorkerChild({ folder, stateDir, env }: WorkerChildOptions):
   };
 }
 
-/** The worker says on its standard output, as JSON lines, `{ready: true}` or `{error: {code, message, hint?}}`. */
-function untilReady(child: ChildProcess, logFile: string): Promise<void> {
+/** The worker says on its standard output, as JSON lines, `{ready: true, model, reason}` or `{error: {code, message, hint?}}`. */
+function untilReady(child: ChildProcess, logFile: string): Promise<ReadyWorker> {
   return new Promise((resolve, reject) => {
     let said: HoldfastError | undefined;
     if (child.stdout !== null) {
       createInterface({ input: child.stdout }).on('line', (line) => {
         const message = parsed(line);
-        if (message?.ready === true) resolve();
+        if (message?.ready === true) resolve({ model: String(message.model), reason: String(message.reason) });
         said ??= errorOf(message?.error);
       });
     }

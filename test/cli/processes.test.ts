@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type FakeProvider, startFakeProvider } from '../fakes/fake-provider.ts';
 import { type Running, Workspace } from './workspace.ts';
 
 const QUESTION = 'Where is the retry policy decided?';
 const ANSWER = /retry\.md:3/;
+
+// Each command boots several processes; on a busy machine that takes its time.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 let workspace: Workspace;
 

@@ -1,5 +1,4 @@
-import { pollers } from '../../client/accept.ts';
-import { HoldfastClient } from '../../client/holdfast-client.ts';
+import type { HoldfastClient } from '../../client/holdfast-client.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { TASK_QUEUE } from '../../contract/identity.ts';
 import { Cleanup } from '../cleanup.ts';
@@ -43,13 +42,10 @@ export async function run(command: RunCommand): Promise<ExitCode> {
     const lease = await leaseTemporal(settings, narrator(), false);
     cleanup.add(lease.release, lease.releaseNow);
     if (cancel.signal.aborted) return EXIT.cancelled;
-    const client = await HoldfastClient.connect({ ...lease.access, store: settings.store });
-    cleanup.add(
-      () => client.close(),
-      () => {},
-    );
-    const worker = (await workerRuns(client, lease)) ? undefined : await startWorker(command, lease);
-    if (worker !== undefined) cleanup.add(worker.stop, worker.killNow);
+    // On the folder's own server it is known who works there, so our worker can start while we connect.
+    const early = lease.access.external || lease.hasWorker ? undefined : startWorker(settings, lease, cleanup);
+    const client = await connect(settings, lease, cleanup);
+    const worker = early ?? (await workerWhereNone(command, { client, lease, cleanup }));
     return await converse(command, { client, lease, worker, cancel: cancel.signal });
   } finally {
     await cleanup.all();
@@ -76,7 +72,9 @@ async function converse(command: RunCommand, { client, lease, worker, cancel }: 
   const withWorker = <T>(work: Promise<T>): Promise<T> => (failed === undefined ? work : Promise.race([work, failed]));
 
   // The client gives up on a queue that nobody polls; a worker of ours that is just starting needs no such doubt.
-  await worker?.ready;
+  const ready = await worker?.ready;
+  const named = command.model ?? command.settings.config.agents?.find(({ name }) => name === command.agent)?.model;
+  if (ready !== undefined && named === undefined) narrator().say(`Model ${ready.model}: ${ready.reason}`);
   if (cancel.aborted) return EXIT.cancelled;
   const sent = await withWorker(client.start(messageOf(command)));
   const renderer = rendererFor(command.output);
@@ -104,14 +102,31 @@ function messageOf({ text, session, agent, model }: RunCommand): Parameters<Hold
   };
 }
 
-/** On a server that is not ours, whoever polls there counts; on the folder's own, only `holdfast dev` and its like. */
-async function workerRuns(client: HoldfastClient, { access, hasWorker }: TemporalLease): Promise<boolean> {
-  return access.external ? (await pollers(client.temporal, TASK_QUEUE)) > 0 : hasWorker;
+/** On a server that is not ours whoever polls there takes the run; where nobody does, a worker of ours. */
+async function workerWhereNone(
+  command: RunCommand,
+  { client, lease, cleanup }: { client: HoldfastClient; lease: TemporalLease; cleanup: Cleanup },
+): Promise<WorkerChild | undefined> {
+  if (!lease.access.external) return undefined;
+  const { pollers } = await import('../../client/accept.ts');
+  if ((await pollers(client.temporal, TASK_QUEUE)) > 0) return undefined;
+  await requireModel(command.settings, command);
+  return startWorker(command.settings, lease, cleanup);
 }
 
-async function startWorker(command: RunCommand, { access }: TemporalLease): Promise<WorkerChild> {
-  const { folder, stateDir } = command.settings;
-  // On the folder's own server this was looked at before anything started.
-  if (access.external) await requireModel(command.settings, command);
-  return startWorkerChild({ folder, stateDir, env: access.workerEnv });
+function startWorker(settings: Settings, { access }: TemporalLease, cleanup: Cleanup): WorkerChild {
+  const worker = startWorkerChild({ ...settings, env: access.workerEnv });
+  cleanup.add(worker.stop, worker.killNow);
+  return worker;
+}
+
+/** Loaded late: the client library takes as long to load as a server to start. */
+async function connect(settings: Settings, { access }: TemporalLease, cleanup: Cleanup): Promise<HoldfastClient> {
+  const { HoldfastClient } = await import('../../client/holdfast-client.ts');
+  const client = await HoldfastClient.connect({ ...access, store: settings.store });
+  cleanup.add(
+    () => client.close(),
+    () => {},
+  );
+  return client;
 }
