@@ -10,5 +10,6 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 1,
     passWithNoTests: true,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -125,7 +125,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const providers = buildProviders(loaded.config, env, chosen.name);
   const catalog = await loadCatalog({ overrides: overridesOf(loaded.config) });
   const store = await openStore(loaded.store);
-  const agents = configuredAgents(loaded, { readOutput: (...args) => store.toolOutput(...args), allowEffects: false });
+  const agents = configuredAgents(loaded, { readOutput: (...args) => store.toolOutput(...args), allowEffects: false, env });
   Runtime.install({ logger: runtimeLogger(log), telemetryOptions: { logging: { forward: {}, filter: 'WARN' } } });
   const worker = await startWorker({
     connection: temporal.connection as NativeConnectionOptions,
