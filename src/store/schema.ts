@@ -28,7 +28,7 @@ export interface Schema {
 }
 
 /** `last_seq`: last position ever given, superseded ones too. `open_batch_seq`: the batch that awaits its results. */
-export interface SessionsTable {
+interface SessionsTable {
   session_id: string;
   title: string;
   created_at: string;
@@ -64,7 +64,7 @@ export interface AgentRunsTable {
 }
 
 /** Accepted messages. `run_id`: the run that took it in; `outcome_*`: the event that ended it, written once. */
-export interface MessagesTable {
+interface MessagesTable {
   session_id: string;
   message_id: string;
   mode: string;
@@ -75,7 +75,7 @@ export interface MessagesTable {
   outcome_index: number | null;
 }
 
-export interface AgentEventsTable {
+interface AgentEventsTable {
   run_id: string;
   index: number;
   event_type: string;
@@ -84,7 +84,7 @@ export interface AgentEventsTable {
   created_at: string;
 }
 
-export interface EventDeltasTable {
+interface EventDeltasTable {
   run_id: string;
   step: number;
   attempt: number;
@@ -94,7 +94,7 @@ export interface EventDeltasTable {
 }
 
 /** `superseded_by`: Temporal run id of the reset that made the item part of a branch. `readable`: text for people. */
-export interface TranscriptItemsTable {
+interface TranscriptItemsTable {
   id: Generated<number>;
   session_id: string;
   seq: number;
@@ -111,7 +111,7 @@ export interface TranscriptItemsTable {
 }
 
 /** What a person reads: user and assistant texts in order. A view. */
-export interface ConversationTurnsView {
+interface ConversationTurnsView {
   turn_id: number;
   session_id: string;
   run_id: string;
@@ -121,7 +121,7 @@ export interface ConversationTurnsView {
 }
 
 /** Every call of a session: asked for, started, ended. `stored_json` and `result_json` are written together, once. */
-export interface ToolCallsTable {
+interface ToolCallsTable {
   session_id: string;
   call_id: string;
   run_id: string;
@@ -136,7 +136,7 @@ export interface ToolCallsTable {
 }
 
 /** Whole outputs in pieces of `CHUNK_UNITS` UTF-16 units, each a JSON string. */
-export interface ToolOutputsTable {
+interface ToolOutputsTable {
   session_id: string;
   call_id: string;
   chunk: number;
@@ -159,7 +159,7 @@ export interface ToolEffectsTable {
   late_result_json: string | null;
 }
 
-export interface BlobsTable {
+interface BlobsTable {
   sha256: string;
   media_type: string;
   byte_length: number;
@@ -184,7 +184,7 @@ export interface RequestsTable {
 }
 
 /** One paid model call of a run or compaction; `usage_json` null when the provider told none. */
-export interface UsageTable {
+interface UsageTable {
   run_id: string;
   step: number;
   purpose: string;
@@ -195,7 +195,7 @@ export interface UsageTable {
   created_at: string;
 }
 
-export interface SessionCompactionsTable {
+interface SessionCompactionsTable {
   compaction_id: string;
   session_id: string;
   trigger: string;
@@ -214,7 +214,7 @@ export interface SessionCompactionsTable {
   created_at: string;
 }
 
-export interface ViewEditsTable {
+interface ViewEditsTable {
   session_id: string;
   revision: number;
   seq: number;
@@ -223,7 +223,7 @@ export interface ViewEditsTable {
   created_at: string;
 }
 
-export interface FactsTable {
+interface FactsTable {
   fact_id: string;
   session_id: string | null;
   scope: string;
@@ -236,7 +236,7 @@ export interface FactsTable {
   updated_at: string;
 }
 
-export interface BudgetsTable {
+interface BudgetsTable {
   root_run_id: string;
   run_id: string;
   step: number;
@@ -247,7 +247,7 @@ export interface BudgetsTable {
   created_at: string;
 }
 
-export interface ModelCalibrationTable {
+interface ModelCalibrationTable {
   model: string;
   factor: number;
   samples: number;

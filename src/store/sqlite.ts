@@ -27,20 +27,18 @@ export interface SqliteOptions {
 /** The driver blocks the event loop while SQLite waits for a lock, so it waits this long only; the rest is ours. */
 const BLOCKING_WAIT_MS = 5;
 
+const WRITER_PRAGMAS = ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON'];
+
 /** Opens the file, making it and its folder (mode 0700) where missing. Rejects with what the driver threw. */
 export async function openSqlite(path: string, options: SqliteOptions): Promise<Database> {
   const location = resolve(path);
-  await makeFolder(dirname(location));
+  await mkdir(dirname(location), { recursive: true, mode: 0o700 });
   const isNew = (await stat(location).catch(() => undefined)) === undefined;
-  const write = connect(location);
+  const write = await whenFree(options.busyTimeoutMs, () => connect(location, WRITER_PRAGMAS));
+  if (options.maxPages !== undefined) write.pragma(`max_page_count = ${options.maxPages}`);
+  if (isNew) await chmod(location, 0o600);
   try {
-    write.pragma('journal_mode = WAL');
-    write.pragma('synchronous = FULL');
-    write.pragma('foreign_keys = ON');
-    if (options.maxPages !== undefined) write.pragma(`max_page_count = ${options.maxPages}`);
-    if (isNew) await chmod(location, 0o600);
-    const read = connect(location);
-    read.pragma('query_only = ON');
+    const read = await whenFree(options.busyTimeoutMs, () => connect(location, ['query_only = ON']));
     return database(location, write, read, options);
   } catch (error) {
     write.close();
@@ -70,8 +68,9 @@ function database(
     watch: watcher.watch,
     close: async () => {
       watcher.stop();
+      // A transaction that is under way is let through.
+      await writer.connection().execute(async () => write.close());
       read.close();
-      write.close();
     },
   };
 }
@@ -88,12 +87,28 @@ async function relaxed<T>(writer: Kysely<Schema>, work: (trx: Transaction<Schema
   });
 }
 
-async function makeFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+/** Another process may be changing the journal mode of a new file, or recovering one, and then nothing else goes. */
+async function whenFree<T>(timeoutMs: number, work: () => T | Promise<T>): Promise<T> {
+  const giveUpAt = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= giveUpAt) throw error;
+      await delay(1 + Math.random() * 10);
+    }
+  }
 }
 
-function connect(location: string): SqliteDatabase.Database {
-  return new SqliteDatabase(location, { timeout: BLOCKING_WAIT_MS });
+function connect(location: string, pragmas: readonly string[]): SqliteDatabase.Database {
+  const connection = new SqliteDatabase(location, { timeout: BLOCKING_WAIT_MS });
+  try {
+    for (const pragma of pragmas) connection.pragma(pragma);
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
 }
 
 function dialect(connection: SqliteDatabase.Database, busyTimeoutMs: number): SqliteDialect {
@@ -139,15 +154,6 @@ class ImmediateDriver extends SqliteDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const giveUpAt = performance.now() + this.#busyTimeoutMs;
-    for (;;) {
-      try {
-        await connection.executeQuery(CompiledQuery.raw('begin immediate'));
-        return;
-      } catch (error) {
-        if (!isBusy(error) || performance.now() >= giveUpAt) throw error;
-        await delay(1 + Math.random() * 10);
-      }
-    }
+    await whenFree(this.#busyTimeoutMs, () => connection.executeQuery(CompiledQuery.raw('begin immediate')));
   }
 }

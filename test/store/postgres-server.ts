@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 
 /** A private PostgreSQL server on loopback, without a password, for as long as a test run. */
-export interface PostgresServer {
+interface PostgresServer {
   /** `postgres://…` of a superuser and an empty database. */
   readonly url: string;
   /** Stops the server and removes its files. */

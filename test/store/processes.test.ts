@@ -34,12 +34,12 @@ function racer(order: RaceOrder): Racer {
 }
 
 describe.each(availableStores())('$kind: several processes on one store', ({ location, openAt }) => {
-  test('two that do the same run at once are told the same, and one of them is stored', async () => {
+  test('two that make the store and do the same run at once are told the same, and one of them is stored', async () => {
     const place = await location();
-    const store = await openAt(place);
     const order = { location: place, owner: 'A', scheduledAtMs: 1_000, steps: 40 };
     const racers = ['one', 'two'].map((name) => racer({ ...order, name }));
     const [one, two] = await Promise.all(racers.map((each) => each.report));
+    const store = await openAt(place);
     expect(one?.error).toBeUndefined();
     // A slow one finds the run closed: of the last steps it is told nothing.
     const all = { ...one?.told, ...two?.told };

@@ -25,7 +25,7 @@ export function assistantItem(text: string): AgentItem {
   return { kind: 'assistant_message', schemaVersion: 1, response: RESPONSE, content: [{ type: 'text', text }] };
 }
 
-export function call(callId: string): ToolCall {
+function call(callId: string): ToolCall {
   return { callId, nativeId: `native-${callId}`, name: 'look', arguments: { at: callId } };
 }
 
