@@ -2,7 +2,7 @@ import { type ClientConfigProfile, loadClientConfigProfile, toClientOptions } fr
 import { HoldfastError } from '../contract/errors.ts';
 
 /** How to reach Temporal, in the form that clients and workers take. */
-export interface TemporalConnectionOptions {
+interface TemporalConnectionOptions {
   readonly address: string;
   /** `true`: TLS with the system's authorities. */
   readonly tls?: boolean | TemporalTls;
@@ -10,7 +10,7 @@ export interface TemporalConnectionOptions {
   readonly metadata?: Record<string, string>;
 }
 
-export interface TemporalTls {
+interface TemporalTls {
   readonly serverNameOverride?: string;
   readonly serverRootCACertificate?: Uint8Array;
   readonly clientCertPair?: { readonly crt: Uint8Array; readonly key: Uint8Array };

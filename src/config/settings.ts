@@ -6,7 +6,7 @@ import type { MessageRequest } from '../transcript/message.ts';
 import type { ConfigurableApi } from './known-providers.ts';
 
 /** Limits on what a run or a session may use up. Absent: no limit. */
-export interface Budget {
+interface Budget {
   readonly maxUsd?: number;
   readonly maxTokens?: number;
   /** Seconds of work; waiting for people does not count. */
@@ -56,7 +56,7 @@ export const BUILTIN_TOOLS = [
 export type BuiltinTool = (typeof BUILTIN_TOOLS)[number];
 
 /** A provider beside the known ones, or changes to a known one. Keys are never written here. */
-export interface ProviderSettings {
+interface ProviderSettings {
   /** Needed for a provider that is not known by its id. */
   readonly api?: ConfigurableApi;
   readonly dialect?: DialectName;
@@ -71,7 +71,7 @@ export interface ProviderSettings {
 }
 
 /** What is known of a model, where the catalog is wrong or silent. */
-export interface ModelSettings {
+interface ModelSettings {
   /** Context window, tokens. */
   readonly window?: number;
   /** Most tokens of one response. */
@@ -86,7 +86,7 @@ export interface ModelSettings {
 }
 
 /** When and how far a long session is compacted. */
-export interface CompactionSettings {
+interface CompactionSettings {
   /** Default true. */
   readonly enabled?: boolean;
   /** Whether it also happens by itself. Default true. */

@@ -1,7 +1,8 @@
 import type { ToolResultStatus } from '../transcript/items.ts';
 import type { JsonObject } from '../transcript/json.ts';
 import { effectClass } from './effect-class.ts';
-import { failure, type Output, outputOf, textBlock } from './output.ts';
+import { failure, outputOf } from './output.ts';
+import { type Output, textBlock } from './output-block.ts';
 import { thrownText } from './thrown-text.ts';
 import type { Tool, ToolContext, ToolOutputBlock } from './tool.ts';
 
@@ -65,7 +66,7 @@ export async function runTool(
 }
 
 /** The result for a call whose arguments do not fit; the tool does not run. */
-export function invalidArguments(name: string, message: string): Omit<Invocation, 'executed'> {
+function invalidArguments(name: string, message: string): Omit<Invocation, 'executed'> {
   return ended(failure(`Invalid arguments for ${name}; the tool was not run.\n${message}`));
 }
 

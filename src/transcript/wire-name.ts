@@ -1,5 +1,5 @@
 /** What every provider takes as a tool's name: OpenAI's pattern, and Gemini's rule that no digit or dash comes first. */
-export const WIRE_NAME: RegExp = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
+const WIRE_NAME: RegExp = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;
 
 const MAX_LENGTH = 64;
 const HASH_LENGTH = 8;

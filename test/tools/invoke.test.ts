@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineTool } from '../../src/tools/define-tool.ts';
 import { type Invocation, runTool } from '../../src/tools/invoke.ts';
-import { MAX_OUTPUT_CHARS } from '../../src/tools/output.ts';
+import { MAX_OUTPUT_CHARS } from '../../src/tools/output-block.ts';
 import { safeJson } from '../../src/tools/safe-json.ts';
 import { toolContext } from './context.ts';
 
@@ -147,6 +147,11 @@ test.each<[string, () => unknown, string]>([
     'an embedded resource',
     () => ({ content: [{ type: 'resource', resource: { uri: 'x:y', text: 'body' } }] }),
     'x:y\nbody',
+  ],
+  [
+    'data that happen to have content',
+    () => ({ title: 't', content: [{ type: 'text', text: 'x' }] }),
+    '{"title":"t","content":[{"type":"text","text":"x"}]}',
   ],
   ['content that is no block list', () => ({ content: 'text' }), '{"content":"text"}'],
 ])('a tool that returns %s gives a text', async (_, make, expected) => {

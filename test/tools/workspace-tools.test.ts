@@ -17,6 +17,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Invocation, runTool } from '../../src/tools/invoke.ts';
 import { Refusal } from '../../src/tools/refusal.ts';
 import type { Tool } from '../../src/tools/tool.ts';
+import { createLineMatcher } from '../../src/tools/workspace/line-matcher.ts';
 import { createWorkspace } from '../../src/tools/workspace/workspace.ts';
 import { createWorkspaceTools } from '../../src/tools/workspace/workspace-tools.ts';
 import type { JsonObject } from '../../src/transcript/json.ts';
@@ -368,6 +369,41 @@ describe('search_text', () => {
     const said = await ok('search_text', { query: 'needle', maxResults: 2 });
     expect(said.split('\n').filter((row) => /:\d+: /.test(row))).toHaveLength(2);
     expect(said).toMatch(/\[at least \d+ matches.*\n[\s\S]*\[more matches: stopped at 2; narrow/);
+  });
+
+  test('a plain text finds itself, whatever characters it is made of', async () => {
+    const word = fc.string({ unit: fc.constantFrom(...'aZß漢😀-/\\^$.*+?()[]{}|"\' \t'), minLength: 1, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(word, word, word, async (before, query, after) => {
+        const matcher = createLineMatcher(query, { regex: false });
+        const found = await matcher.find(['', before + query + after], new AbortController().signal);
+        expect(found.map(({ index }) => index)).toEqual([1]);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('line numbers are right across small, large and binary files', async () => {
+    const lines = Array.from({ length: 30_000 }, (_, i) =>
+      i % 1000 === 999 ? `mark ${i + 1}` : 'filler filler filler',
+    );
+    mkdirSync(path.join(root, 'many'));
+    for (const [name, take] of [
+      ['a', 2000],
+      ['b', 30_000],
+      ['c', 1000],
+      ['d', 3000],
+    ] as const) {
+      writeFileSync(path.join(root, 'many', name), lines.slice(0, take).join('\n'));
+    }
+    writeFileSync(path.join(root, 'many', 'bb'), Buffer.from('mark\0'));
+    for (const args of [{ query: 'mark' }, { query: '^ma.k', regex: true }]) {
+      const said = await ok('search_text', { ...args, glob: 'many/*' });
+      const rows = said.split('\n').filter((row) => row.startsWith('many/'));
+      expect(rows).toHaveLength(2 + 30 + 1 + 3);
+      for (const row of rows) expect(row).toMatch(/^many\/[abcd]:(\d+): mark \1$/);
+    }
+    rmSync(path.join(root, 'many'), { recursive: true });
   });
 
   test('two searches of the same tree give the same bytes', async () => {

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { Refusal } from '../refusal.ts';
 
 /** Where a line matches: its index in the batch and the column of the first match, both from 0. */
-export interface LineMatch {
+interface LineMatch {
   readonly index: number;
   readonly column: number;
 }
@@ -15,7 +15,7 @@ export interface LineMatcher {
   close(): Promise<void>;
 }
 
-/** Milliseconds for one batch of lines (64 KiB of a file): ordinary patterns need one or two. */
+/** Milliseconds for one batch of lines (some 256 KiB of files): ordinary patterns need a few. */
 const BATCH_MS = 2000;
 
 /**
@@ -34,7 +34,7 @@ export function createLineMatcher(
 
 function literalMatcher(query: string, caseSensitive: boolean): LineMatcher {
   // A literal as a pattern cannot backtrack, and it compares cases without changing lengths.
-  const pattern = new RegExp(query.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'), caseSensitive ? 'u' : 'iu');
+  const pattern = new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'), caseSensitive ? 'u' : 'iu');
   return {
     find: async (lines, signal) => {
       signal.throwIfAborted();

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
-import { Refusal } from '../refusal.ts';
 import type { Tool } from '../tool.ts';
+import { fileLines, type Lines } from './file-lines.ts';
 import { fileList } from './file-list.ts';
 import { createLineMatcher, type LineMatcher } from './line-matcher.ts';
-import { isBinary, lineBatches } from './text-lines.ts';
 import type { Workspace } from './workspace.ts';
 
 const DEFAULT_RESULTS = 100;
@@ -65,55 +64,56 @@ async function search(
   limit: number,
   signal: AbortSignal,
 ): Promise<Findings> {
+  const perFile = files.length === 1 ? MAX_RESULTS : MAX_PER_FILE;
   const lines: string[] = [];
-  let [matches, filesHit, hidden] = [0, 0, 0];
-  for (const file of files) {
-    // One more than can be shown, to know whether there is more.
-    if (lines.length > limit)
-      return { lines: lines.slice(0, limit), matches, files: filesHit, hiddenInFiles: hidden, stopped: true };
-    const found = await matchesIn(workspace, file, matcher, signal);
-    matches += found.length;
-    filesHit += found.length > 0 ? 1 : 0;
-    const shownHere = files.length === 1 ? found : found.slice(0, MAX_PER_FILE);
-    hidden += found.length - shownHere.length;
-    lines.push(...shownHere);
+  const inFile = new Map<string, number>();
+  let [matches, hidden] = [0, 0];
+  for await (const group of fileLines(workspace, files, signal)) {
+    for (const { file, number, text, column } of await matchesIn(group, matcher, signal)) {
+      // One more than can be shown, to know whether there is more.
+      if (lines.length > limit) break;
+      matches += 1;
+      const count = (inFile.get(file) ?? 0) + 1;
+      inFile.set(file, count);
+      if (count > perFile) hidden += 1;
+      else lines.push(`${oneLine(file)}:${number}: ${around(text, column)}`);
+    }
+    if (lines.length > limit) break;
   }
-  return {
-    lines: lines.slice(0, limit),
-    matches,
-    files: filesHit,
-    hiddenInFiles: hidden,
-    stopped: lines.length > limit,
-  };
+  const stopped = lines.length > limit;
+  return { lines: lines.slice(0, limit), matches, files: inFile.size, hiddenInFiles: hidden, stopped };
 }
 
-/** Shown lines of one file. A file that cannot be read (gone meanwhile, no permission) has none. */
+interface Match {
+  readonly file: string;
+  readonly number: number;
+  readonly text: string;
+  readonly column: number;
+}
+
+/** One call of the matcher for the whole group: it may be a thread away. */
 async function matchesIn(
-  workspace: Workspace,
-  file: string,
+  group: readonly Lines[],
   matcher: LineMatcher,
   signal: AbortSignal,
-): Promise<readonly string[]> {
-  const handle = await workspace
-    .locate(file)
-    .then((place) => workspace.openFile(place))
-    .catch((error) => (error instanceof Refusal ? undefined : Promise.reject(error)));
-  if (handle === undefined) return [];
-  try {
-    if (await isBinary(handle)) return [];
-    const shown: string[] = [];
-    let before = 0;
-    for await (const lines of lineBatches(handle, signal)) {
-      for (const { index, column } of await matcher.find(lines, signal)) {
-        shown.push(`${oneLine(file)}:${before + index + 1}: ${around(lines[index] ?? '', column)}`);
-        if (shown.length > MAX_RESULTS) return shown;
-      }
-      before += lines.length;
+): Promise<readonly Match[]> {
+  const found = await matcher.find(
+    group.flatMap(({ lines }) => lines),
+    signal,
+  );
+  const matches: Match[] = [];
+  let [part, before] = [0, 0];
+  for (const { index, column } of found) {
+    for (let at = group[part]; at !== undefined && index >= before + at.lines.length; at = group[part]) {
+      before += at.lines.length;
+      part += 1;
     }
-    return shown;
-  } finally {
-    await handle.close();
+    const within = group[part];
+    if (within === undefined) break;
+    const offset = index - before;
+    matches.push({ file: within.file, number: within.first + offset, text: within.lines[offset] ?? '', column });
   }
+  return matches;
 }
 
 /** The part of a long line that holds the match. */
