@@ -10,6 +10,7 @@ import { brokenTranscript, legalTranscript } from '../transcript/arbitraries.ts'
 import { plan } from '../wire-laws/plan.ts';
 import { toAnthropic, toChat } from '../wire-laws/render.ts';
 
+/** Checks of whole files cost some milliseconds each, so most laws here take a share of the usual runs. */
 const RUNS = Number(process.env.HOLDFAST_FC_RUNS ?? 1000);
 
 const CALL = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } };
@@ -91,7 +92,7 @@ describe('a legal file', () => {
           expect(checkFile(JSON.stringify(body))).toMatchObject({ violations: [], repairs: [] });
         }
       }),
-      { numRuns: Math.ceil(RUNS / 4) },
+      { numRuns: Math.ceil(RUNS / 8) },
     );
   });
 
@@ -107,7 +108,7 @@ describe('a legal file', () => {
           repairs: [],
         });
       }),
-      { numRuns: Math.ceil(RUNS / 4) },
+      { numRuns: Math.ceil(RUNS / 8) },
     );
   });
 });
@@ -119,7 +120,7 @@ test('whatever a session holds, its export in a foreign form imports to a valid 
       const imported = importFile(text);
       expect(validate(imported.items, { tail: 'closed' })).toEqual([]);
     }),
-    { numRuns: Math.ceil(RUNS / 2) },
+    { numRuns: Math.ceil(RUNS / 4) },
   );
 });
 

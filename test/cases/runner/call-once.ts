@@ -2,7 +2,7 @@ import { type AccumulatedResponse, createAccumulator } from '../../../src/provid
 import { ProviderError } from '../../../src/providers/errors.ts';
 import { inputTruncatedByServer, overflowByEstimate, silentOverflow } from '../../../src/providers/overflow.ts';
 import type { AgentItem } from '../../../src/transcript/items.ts';
-import type { MessageRequest } from '../../../src/transcript/message.ts';
+import type { MessageRequest, Usage } from '../../../src/transcript/message.ts';
 import type { Lab } from './lab.ts';
 import type { Observation, SeenError } from './observation.ts';
 import type { Target } from './target.ts';
@@ -63,8 +63,19 @@ function seenAnswer(response: AccumulatedResponse, known: Known): Observation {
       name: call.name,
       args: call.rawArguments ?? call.arguments,
     })),
-    usage: usage === null ? null : { input: usage.inputTokens, output: usage.outputTokens },
+    usage: usage === null ? null : seenUsage(usage),
     signals: truncated ? ['input_truncated_by_server'] : [],
+  };
+}
+
+/** Usage under the names that checks use. */
+function seenUsage(usage: Usage) {
+  return {
+    input: usage.inputTokens,
+    output: usage.outputTokens,
+    cache_read: usage.cacheReadTokens,
+    cache_write: usage.cacheWriteTokens,
+    reasoning: usage.reasoningTokens,
   };
 }
 

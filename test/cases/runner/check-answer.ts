@@ -11,10 +11,10 @@ export const ANSWER_CHECKS: CheckTable = {
   text: (want, seen, all) => differs(...texts(want, seen.text, all)),
   partial_text: (want, seen) => differs(want, seen.partialText),
   refusal: (want, seen) => differs(want, seen.refusal),
-  reasoning: (want, seen, all) => differs(...texts(isObj(want) ? want.text : want, seen.reasoning, all)),
+  reasoning: (want, seen, all) => reasoningProblem(want, seen, all),
   explanation: (want, seen) => differs(want, seen.explanation),
   calls: (want, seen) => callsProblem(objs(want), seen),
-  usage: (want, seen) => differs(want, seen.usage),
+  usage: (want, seen) => usageProblem(want, seen),
   ids_nonempty: (want, seen) => idsProblem(want === true, seen, (ids) => ids.every((id) => id !== '')),
   flagged: (want, seen) =>
     seen.flagged?.includes(String(want)) ? undefined : `expected the flag ${show(want)}, seen ${show(seen.flagged)}`,
@@ -25,6 +25,22 @@ export const ANSWER_CHECKS: CheckTable = {
 function texts(want: unknown, seen: string | undefined, all: Obj): [unknown, unknown] {
   if (all.compare !== 'trimmed') return [want, seen];
   return [typeof want === 'string' ? want.trim() : want, seen?.trim()];
+}
+
+/** Only the figures that are asked for count; `null` is unknown. */
+function usageProblem(want: unknown, { usage }: Observation): string | undefined {
+  if (!isObj(want) || usage === undefined || usage === null) return differs(want, usage);
+  return differs(want, Object.fromEntries(Object.keys(want).map((key) => [key, usage[key]])));
+}
+
+/** The text as seen; what else is asked for (a signature, encrypted content) must stand in the next request. */
+function reasoningProblem(want: unknown, seen: Observation, all: Obj): string | undefined {
+  const { text = want, ...replayed } = isObj(want) ? want : {};
+  const lost = Object.values(replayed).filter(
+    (value) => !JSON.stringify(seen.next?.body ?? null).includes(JSON.stringify(value)),
+  );
+  if (lost.length > 0) return `${show(lost)} is not in the next request`;
+  return text === undefined ? undefined : differs(...texts(text, seen.reasoning, all));
 }
 
 function callsProblem(want: readonly Obj[], seen: Observation): string | undefined {

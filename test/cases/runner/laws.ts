@@ -13,6 +13,6 @@ export function brokenLaws(target: Target, { body }: SeenRequest): string[] {
     case 'openai-responses':
       return checkResponses(body, { plainReasoning: target.compatible });
     default:
-      return checkChat(body, DIALECT_LAWS[target.dialect] ?? {});
+      return checkChat(body, DIALECT_LAWS[target.dialect] ?? DIALECT_LAWS.generic);
   }
 }

@@ -17,8 +17,9 @@ export function expand(value: unknown): unknown {
 export function fillPlaceholders(text: string, nowMs: number): string {
   return text.replace(/\{\{(.*?)\}\}/g, (_, words: string) => {
     if (!/date|time|now/i.test(words)) throw new TypeError(`unknown placeholder {{${words}}}`);
-    const amount = /(\d+(?:\.\d+)?)\s*(ms|millisecond|second|s\b|minute|hour|day)/i.exec(words);
-    const shift = amount === null ? 0 : Number(amount[1]) * unitMs(str(amount[2]));
+    const amount = /(\d+(?:\.\d+)?|\ban?\b|\bone\b)\s*(ms|millisecond|second|s\b|minute|hour|day)/i.exec(words);
+    const shift =
+      amount === null ? 0 : (Number.isNaN(Number(amount[1])) ? 1 : Number(amount[1])) * unitMs(str(amount[2]));
     const sign = /before|ago|in the past|earlier/i.test(words) ? -1 : 1;
     const at = new Date(nowMs + sign * shift);
     if (/unix|epoch/i.test(words)) return String(Math.ceil(at.getTime() / 1000));

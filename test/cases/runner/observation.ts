@@ -53,7 +53,7 @@ export interface Observation {
   readonly reasoning?: string;
   readonly calls?: readonly SeenCall[];
   /** `null`: unknown. */
-  readonly usage?: { readonly input: number; readonly output: number } | null;
+  readonly usage?: Readonly<Record<string, number>> | null;
   readonly flagged?: readonly string[];
   /** `null`: the call succeeded. */
   readonly error?: SeenError | null;

@@ -41,10 +41,25 @@ export async function runCase(one: Case): Promise<Outcome> {
   const gap = kind.gap?.(one);
   if (gap !== undefined) return { status: 'skipped', why: gap };
   try {
-    const found = judge(one, await kind.run(one));
+    const found = judge(one, await within(kind.run(one)));
     return found.length === 0 ? { status: 'passed' } : { status: 'failed', problems: found };
   } catch (error) {
     return { status: 'failed', problems: [error instanceof Error ? (error.stack ?? error.message) : String(error)] };
+  }
+}
+
+/** Longer than any case may take, also on a busy machine; a hang is a failure of its case. */
+const LIMIT_MS = 120_000;
+
+async function within<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`did not end within ${LIMIT_MS / 1000} s`)), LIMIT_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

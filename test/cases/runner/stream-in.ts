@@ -60,7 +60,10 @@ async function observe(one: Case, answers: readonly Answer[]): Promise<Observati
   const target = targetOfApi(str(one.input.api, 'chat'), one.provider);
   const wantsRun = ABOUT_RUNS.some((key) => mentions(one.check, key));
   const answer = await observeCall(one.input, target, answers);
-  return wantsRun ? { ...answer, ...(await agentRun(one.input, target, answers)), next: undefined } : answer;
+  if (!wantsRun) return answer;
+  const run = await agentRun(one.input, target, answers);
+  // What follows the answer is the request that the run itself made, if it made one.
+  return { ...answer, ...run, next: (run.requests?.length ?? 0) > 1 ? undefined : answer.next };
 }
 
 function mentions(check: unknown, key: string): boolean {
@@ -105,7 +108,9 @@ async function observeCall(input: Obj, target: Target, answers: readonly Answer[
 /** Whether the usage that this answer reported makes the next request compact first. */
 function compacts({ usage }: Observation, { window }: Known): Observation {
   if (window === undefined || usage === undefined || usage === null) return {};
-  return { compactionBeforeNextRequest: usage.input + usage.output > windowBudget({ window }).hardThreshold };
+  return {
+    compactionBeforeNextRequest: (usage.input ?? 0) + (usage.output ?? 0) > windowBudget({ window }).hardThreshold,
+  };
 }
 
 /** A variant has the keys of an `http`, or of an input. */

@@ -43,7 +43,7 @@ export interface Makers {
  */
 export async function buildTranscript(transcript: unknown, target: Target, makers: Makers): Promise<BuiltTranscript> {
   const builder = new TranscriptBuilder(target, makers);
-  for (const step of objs(transcript)) await builder.add(step);
+  for (const step of objs(expand(transcript))) await builder.add(step);
   return builder;
 }
 
@@ -133,7 +133,7 @@ class TranscriptBuilder implements BuiltTranscript {
   #call(call: Obj, part: number): ToolCall {
     this.#calls += 1;
     const common = { callId: `call-${this.#calls}`, nativeId: str(call.id), name: str(call.name), part };
-    const [parsed] = parseCallArguments(rawArguments(expand(call) as Obj));
+    const [parsed] = parseCallArguments(rawArguments(call));
     if (parsed === undefined || parsed.ok) return { ...common, arguments: parsed?.value ?? {} };
     return { ...common, arguments: {}, rawArguments: parsed.raw, argumentsError: parsed.error };
   }
