@@ -40,7 +40,7 @@ const STATEMENTS: readonly string[] = [
     unpriced_steps integer not null,
     final_index integer,
     unique (session_id, run_number))`,
-  `create index agent_runs_open on agent_runs (session_id) where completed_at is null`,
+  `create index agent_runs_open on agent_runs (session_id, run_number) where completed_at is null`,
   `create table messages (
     session_id text not null references sessions (session_id),
     message_id text not null,
