@@ -222,7 +222,8 @@ test.each(VALID)('valid: $why', ({ items, options }) => {
 });
 
 test('violations come in the order of their items and speak to people', () => {
-  const violations = validate([calls('r1', 'a'), results('x'), calls('r2', 'a')], { tail: 'closed' });
-  expect(violations.map(({ index }) => index)).toEqual([0, 1, 2, 2]);
+  const items = [builtin('r0', 'result', 'b'), calls('r1', 'a'), results('x'), calls('r2', 'a')];
+  const violations = validate(items, { tail: 'closed' });
+  expect(violations.map(({ index }) => index)).toEqual([0, 1, 2, 3, 3]);
   expect(violations.map(({ message }) => message)).toContain('call a has no result');
 });
