@@ -7,7 +7,7 @@
 // weighing the same. Texts are read for their statistics only. test/fixtures/corpus is never part of FOLDER.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { countFeatures, FEATURE_COUNT } from '../dist/src/transcript/token-features.js';
+import { countFeatures, FEATURE, FEATURE_COUNT } from '../dist/src/transcript/token-features.js';
 
 const folder = process.argv[2];
 if (folder === undefined) throw new Error('usage: node scripts/fit-tokens.mjs FOLDER');
@@ -33,7 +33,11 @@ for (const cls of readdirSync(folder)) {
   }
 }
 
-/** Coordinate descent on Σ weight·((Σ w·x − y)/y)² + ridge, weights kept from 0 to 8. */
+/** A word of everyday length is one token at least, whatever the neighbours that the corpus shows it with make of it. */
+const FLOOR = new Float64Array(FEATURE_COUNT);
+for (let length = 1; length <= 8; length += 1) FLOOR[FEATURE.word + length - 1] = 0.97;
+
+/** Coordinate descent on Σ weight·((Σ w·x − y)/y)² + ridge, weights kept from their floor to 8. */
 function fittedWeights() {
   const w = new Float64Array(FEATURE_COUNT).fill(PRIOR);
   const scaled = rows.map((row) => row.counts.map((x) => x / row.tokens));
@@ -48,7 +52,7 @@ function fittedWeights() {
         gradient += rows[r].weight * x * residual[r];
         curvature += rows[r].weight * x * x;
       }
-      const next = Math.min(8, Math.max(0, w[i] - gradient / curvature));
+      const next = Math.min(8, Math.max(FLOOR[i], w[i] - gradient / curvature));
       const step = next - w[i];
       if (step === 0) continue;
       w[i] = next;
