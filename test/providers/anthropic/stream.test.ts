@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnthropicProvider } from '../../../src/providers/anthropic/adapter.ts';
+import { createWireReader } from '../../../src/providers/anthropic/from-wire.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
 import type { MessageRequest } from '../../../src/transcript/message.ts';
 import { callModel, kindsOf, sse, startWireServer, type WireServer } from '../wire-server.ts';
@@ -247,6 +248,13 @@ test('an abort in mid-stream closes the connection and rejects with its reason',
     for await (const event of stream) if (event.type === 'text_delta') setTimeout(() => controller.abort(reason), 5);
   }).rejects.toBe(reason);
   await server.closedByClient;
+});
+
+test('a reader that has seen the end passes over what follows', () => {
+  const reader = createWireReader();
+  for (const event of [start(), ...text(0, 'done'), ...end('end_turn')]) reader.read(event);
+  expect(reader.finished).toBe(true);
+  expect(text(1, 'more').flatMap((event) => reader.read(event))).toEqual([]);
 });
 
 test('what comes after the end is not read', async () => {

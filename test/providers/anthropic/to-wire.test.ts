@@ -193,6 +193,17 @@ test('all results of a batch stand first in one user message, images among them,
   ]);
 });
 
+test('results come first in their message, even where a list of messages has them in another order', () => {
+  const [asked, called, results] = toMessages([
+    user('look'),
+    ...answer().calls({ id: 'toolu_1', name: 'web', args: {}, output: '<html>' }).items,
+  ]);
+  if (asked === undefined || called === undefined || results === undefined) throw new TypeError('three messages');
+  const meanwhile: Message = { role: 'user', content: [{ type: 'text', text: 'meanwhile' }] };
+  const { body } = accepted({ ...request([]), messages: [asked, called, meanwhile, results] });
+  expect(shapeOf(body.messages)).toEqual(['user[text]', 'assistant[tool_use]', 'user[tool_result text]']);
+});
+
 test('results that are not ok say so, and media that are gone or not taken become a note', () => {
   const items = [
     ...answer().calls({
@@ -255,6 +266,24 @@ test('a paused response ends the request unchanged, but for white space at its v
     ],
   });
   expect(body.messages).toHaveLength(2);
+});
+
+test('a paused response that ends in text loses the white space at its very end', () => {
+  const paused = answer()
+    .builtin('call', 'srvtoolu_1', 'web_search', {
+      type: 'server_tool_use',
+      id: 'srvtoolu_1',
+      name: 'web_search',
+      input: {},
+    })
+    .builtin('result', 'srvtoolu_1', 'web_search', {
+      type: 'web_search_tool_result',
+      tool_use_id: 'srvtoolu_1',
+      content: [],
+    })
+    .text('Found it, reading on:\n');
+  const { body } = accepted(request([user('tides?'), ...paused.items]));
+  expect(body.messages.at(-1)?.content).toMatchObject([{}, {}, { text: 'Found it, reading on:' }]);
 });
 
 test('a server tool goes back with its result, also from the next response; half a pair does not', () => {
