@@ -83,7 +83,7 @@ function parsed(text: string): unknown {
   }
 }
 
-const WORD_KEYS = ['code', 'type', 'status', '__type', 'reason', 'error_code', 'err_code'] as const;
+const WORD_KEYS = ['code', 'type', 'status', '__type', 'reason', 'error_code', 'err_code', 'status_code'] as const;
 const MESSAGE_KEYS = ['message', 'msg', 'error_msg', 'error_message', 'detail', 'title'] as const;
 const INNER_KEYS = ['error', 'errors', 'innererror', 'metadata', 'raw', 'details', 'base_resp'] as const;
 

@@ -70,6 +70,7 @@ export const SPECIFIC: Readonly<
       'payment_required',
       'access_terminated',
       '1113',
+      '1008',
     ],
     [
       /credit balance is too low/i,
@@ -120,6 +121,7 @@ export const SPECIFIC: Readonly<
       '1302',
       '1303',
       '1305',
+      '1002',
     ],
     [
       /rate[ -]?limit (?:reached|exceeded|error)|exceed(?:s|ed)? .{0,30}rate limit/i,

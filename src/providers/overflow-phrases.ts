@@ -12,6 +12,7 @@ export const OVERFLOW_WORDS: ReadonlySet<string> = new Set([
   'context_length_error',
   'prompt_too_long',
   '1261', // Zhipu
+  '1039', // MiniMax
 ]);
 
 /** Sentences for the same, by what the vendors write. None may match a text about a rate or about `max_tokens` alone. */

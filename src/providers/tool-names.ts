@@ -42,5 +42,5 @@ function withoutPrefix(name: string): string {
 
 /** `get_weather" />`, `get_weather<|channel|>commentary`: what follows the name is no part of any name. */
 function withoutTail(name: string): string {
-  return name.replace(/^["']/, '').replace(/(?:<\||["'\s/>]).*$/s, '');
+  return name.replace(/^["']/, '').replace(/[<"'\s/>].*$/s, '');
 }

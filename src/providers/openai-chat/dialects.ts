@@ -39,6 +39,8 @@ export interface Dialect {
     readonly wantedBy?: RegExp;
     /** Thinking in `<think>` tags at the start of the text. */
     readonly tags: boolean;
+    /** Models that take the switch; absent: all. Others refuse it as an unknown parameter. */
+    readonly switchedFor?: RegExp;
     /** How a request switches thinking on and off. */
     readonly switch:
       | 'none'
@@ -109,7 +111,7 @@ const OPENAI: Dialect = {
   ...GENERIC,
   tokenLimit: 'max_completion_tokens',
   fixedTemperature: /^(?:o\d|gpt-5(?!.*chat))/,
-  reasoning: { ...GENERIC.reasoning, tags: false, switch: 'reasoning_effort' },
+  reasoning: { ...GENERIC.reasoning, tags: false, switch: 'reasoning_effort', switchedFor: /^(?:o\d|gpt-5|codex)/ },
   media: { images: true, audio: true, files: true },
   tools: { refs: 'keep', strict: 'auto', maxTools: 128 },
   toolsForHistory: false,

@@ -73,6 +73,11 @@ export function createChatReader(dialect: Dialect, names: ToolNames): ChatReader
     }
   };
 
+  const toolCalls = (value: Json | undefined, out: StreamEvent[]): void => {
+    const list: readonly Json[] = Array.isArray(value) ? value : isJsonObject(value) ? [value] : [];
+    for (const call of list) out.push(...calls.push(call));
+  };
+
   const delta = (value: JsonObject, out: StreamEvent[]): void => {
     const field = dialect.reasoning.in.find((key) => typeof value[key] === 'string' && value[key] !== '');
     const thinking = field === undefined ? thinkingOf(value.content) : String(value[field]);
@@ -84,7 +89,7 @@ export function createChatReader(dialect: Dialect, names: ToolNames): ChatReader
       refusalPart ??= nextPart();
       out.push({ type: 'refusal_delta', part: refusalPart, text: value.refusal });
     }
-    if (Array.isArray(value.tool_calls)) for (const call of value.tool_calls) out.push(...calls.push(call));
+    toolCalls(value.tool_calls, out);
     if (isJsonObject(value.function_call)) out.push(...calls.push({ index: 0, function: value.function_call }));
     if (isJsonObject(value.extra_content)) {
       textPart ??= nextPart();
@@ -98,8 +103,12 @@ export function createChatReader(dialect: Dialect, names: ToolNames): ChatReader
     if (isError(value.error)) throw new StreamFailure(value);
     said = true;
     if (isJsonObject(value.delta)) delta(value.delta, out);
-    // A last chunk may repeat the whole message: it counts only where nothing else came.
-    else if (isJsonObject(value.message) && parts === 0) delta(numbered(value.message), out);
+    // A last chunk may repeat the whole message: only what did not come before counts.
+    else if (isJsonObject(value.message)) {
+      const message = numbered(value.message);
+      if (parts === 0) delta(message, out);
+      else if (calls.count === 0) toolCalls(message.tool_calls, out);
+    }
     const raw = value.finish_reason;
     if (typeof raw !== 'string' || raw === '' || raw === 'null') return;
     const next = stopReasonOf(raw);
@@ -152,12 +161,20 @@ export function createChatReader(dialect: Dialect, names: ToolNames): ChatReader
 const CAN_CHANGE: ReadonlySet<StopReason['unified']> = new Set(['stop', 'tool_calls']);
 
 function isError(value: Json | undefined): boolean {
-  return (typeof value === 'string' && value !== '') || isJsonObject(value);
+  return typeof value === 'string' ? value !== '' : isJsonObject(value) && Object.keys(value).length > 0;
 }
 
 /** An error in place of a chunk, in any of the shapes that servers use. */
 function isFailure(chunk: JsonObject): boolean {
   if (isError(chunk.error)) return true;
+  // MiniMax says so with status 200, beside an empty list of choices.
+  if (
+    isJsonObject(chunk.base_resp) &&
+    typeof chunk.base_resp.status_code === 'number' &&
+    chunk.base_resp.status_code !== 0
+  ) {
+    return true;
+  }
   if (Array.isArray(chunk.choices) || chunk.usage !== undefined) return false;
   return chunk.object === 'error' || chunk.type === 'error' || typeof chunk.detail === 'string' || saysWhy(chunk);
 }

@@ -62,17 +62,18 @@ function lacksReasoning(message: Message, scope: ReplayScope): boolean {
 const EFFORT_TOKENS = { low: 2048, medium: 8192, high: 24576 } as const;
 
 /** The keys that switch thinking on or off, or set its depth; none where the request leaves it to the model. */
-export function thinkingSwitch(thinking: MessageRequest['thinking'], rules: Dialect['reasoning']): JsonObject {
-  if (thinking === undefined) return {};
+export function thinkingSwitch(
+  { thinking, model }: Pick<MessageRequest, 'thinking' | 'model'>,
+  rules: Dialect['reasoning'],
+): JsonObject {
+  if (thinking === undefined || rules.switchedFor?.test(model) === false) return {};
   const off = thinking === 'off';
   const budget = off ? undefined : (thinking.budgetTokens ?? (thinking.effort && EFFORT_TOKENS[thinking.effort]));
   switch (rules.switch) {
     case 'none':
       return {};
     case 'reasoning_effort':
-      return off
-        ? { reasoning_effort: 'none' }
-        : { reasoning_effort: thinking.effort ?? effortOf(thinking.budgetTokens) };
+      return { reasoning_effort: off ? leastEffort(model) : (thinking.effort ?? effortOf(thinking.budgetTokens)) };
     case 'thinking_type':
       return { thinking: { type: off ? 'disabled' : 'enabled' } };
     case 'enable_thinking':
@@ -88,6 +89,12 @@ export function thinkingSwitch(thinking: MessageRequest['thinking'], rules: Dial
     default:
       return assertNever(rules.switch, 'thinking switch');
   }
+}
+
+/** The word for "do not think", or for as little as the model can (https://platform.openai.com/docs/guides/reasoning). */
+function leastEffort(model: string): 'none' | 'minimal' | 'low' {
+  if (/^o\d/.test(model)) return 'low';
+  return /^gpt-5(?:-|$)/.test(model) ? 'minimal' : 'none';
 }
 
 function effortOf(budgetTokens: number | undefined): 'low' | 'medium' | 'high' {

@@ -33,7 +33,8 @@ export interface TextCallForm {
 export const TEXT_CALL_FORMS: readonly TextCallForm[] = [
   { opener: '<tool_call>', read: readTagged('<tool_call>', '</tool_call>') }, // Hermes, Qwen, GLM
   { opener: '<function=', read: (text, names) => readFunctionTag(text, names) }, // Qwen-coder, Llama 3.1
-  { opener: '<｜DSML｜', read: readInvokes('</｜DSML｜(?:tool_calls|function_calls)>') }, // DeepSeek V3.2
+  { opener: '<｜DSML｜', read: readInvokes('</(?:tool_calls|function_calls)>') }, // DeepSeek V3.2
+  { opener: '<|DSML|', read: readInvokes('</(?:tool_calls|function_calls)>') },
   { opener: '<｜tool▁call', read: readDeepSeekTokens }, // DeepSeek V3, R1
   { opener: '<|tool_call', read: readKimiTokens }, // Kimi K2
   { opener: '<function_calls>', read: readInvokes('</function_calls>') },
@@ -163,11 +164,13 @@ function unwrapped(value: string): string {
   return value.replace(/^\r?\n/, '').replace(/\r?\n$/, '');
 }
 
+/** DeepSeek's mark inside its tags, with its own wide bars or with plain ones. */
+const DSML = /[｜|]DSML[｜|]/g;
+
 /** `<invoke name="…">` around `<parameter name="…">`; DeepSeek's DSML tags are these with a prefix and tell strings from JSON. */
 function readInvokes(closing: string): TextCallForm['read'] {
   return (text, names) => {
-    const plain = text.replaceAll('｜DSML｜', '');
-    const close = closing.replaceAll('｜DSML｜', '');
+    const plain = text.replaceAll(DSML, '');
     const calls: TextCall[] = [];
     let end = 0;
     for (const match of plain.matchAll(/<invoke name="([^"]+)">([\s\S]*?)<\/invoke>/g)) {
@@ -177,7 +180,7 @@ function readInvokes(closing: string): TextCallForm['read'] {
       end = match.index + whole.length;
     }
     if (calls.length === 0) return null;
-    const tail = new RegExp(`^\\s*${close}`).exec(plain.slice(end));
+    const tail = new RegExp(`^\\s*${closing}`).exec(plain.slice(end));
     return { calls, end: originalIndex(text, end + (tail?.[0].length ?? 0)) };
   };
 }
@@ -190,15 +193,12 @@ function parameters(body: string): (readonly [string, Json])[] {
 
 /** The index in `text` of what stands at `index` once all DSML marks are gone. */
 function originalIndex(text: string, index: number): number {
-  const mark = '｜DSML｜';
-  let at = 0;
-  let left = index;
-  for (;;) {
-    const next = text.indexOf(mark, at);
-    if (next < 0 || next - at >= left) return at + left;
-    left -= next - at;
-    at = next + mark.length;
+  let removed = 0;
+  for (const match of text.matchAll(DSML)) {
+    if (match.index - removed >= index) break;
+    removed += match[0].length;
   }
+  return index + removed;
 }
 
 /** Old DeepSeek tokens: `<｜tool▁call▁begin｜>[function<｜tool▁sep｜>]name…{…}<｜tool▁call▁end｜>`. */

@@ -49,6 +49,9 @@ export function createTextFilter({ names, textCalls, thinkTags }: FilterOptions)
     if (thinkTags && body.startsWith(THINK)) {
       held = body.slice(THINK.length);
       mode = 'think';
+    } else if (thinkTags && endsThinking(body)) {
+      held = body;
+      mode = 'think';
     } else if (last || (body !== '' && !(thinkTags && THINK.startsWith(body)))) {
       release(held.length - body.length);
       readText(last, true);
@@ -126,6 +129,12 @@ export function createTextFilter({ names, textCalls, thinkTags }: FilterOptions)
     },
     end: () => run(true),
   };
+}
+
+/** Whether a text begins within thinking whose opening tag stood in the prompt. Only seen where the text comes in one piece. */
+function endsThinking(text: string): boolean {
+  const end = text.indexOf(THINK_END);
+  return end > 0 && !text.slice(0, end).includes(THINK) && text.charAt(end - 1) !== '`';
 }
 
 interface Opener {

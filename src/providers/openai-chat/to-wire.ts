@@ -46,7 +46,7 @@ export function toWire(request: MessageRequest, context: ToWireContext): ChatWir
     ...toolsOf(request, dialect),
     ...(request.maxOutputTokens === undefined ? {} : { [dialect.tokenLimit]: request.maxOutputTokens }),
     ...temperatureOf(request, dialect, lose),
-    ...thinkingSwitch(plan.disabled ? 'off' : request.thinking, dialect.reasoning),
+    ...thinkingSwitch(plan.disabled ? { ...request, thinking: 'off' } : request, dialect.reasoning),
     ...formatOf(request, dialect),
   };
   return { body, losses };

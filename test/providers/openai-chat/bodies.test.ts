@@ -79,6 +79,10 @@ const GOOD: readonly (readonly [what: string, answer: Answer])[] = [
     },
   ],
   [
+    'thinking whose opening tag stood in the prompt',
+    { headers: JSON_TYPE, pieces: [whole({ content: 'Let me see.</think>\n\nHello' })] },
+  ],
+  [
     'empty choices before and after',
     {
       pieces: [
@@ -109,7 +113,7 @@ const GOOD: readonly (readonly [what: string, answer: Answer])[] = [
 test.each(GOOD)('%s is read as the answer it is', async (_, answer) => {
   server.answer(answer);
   const { text, stopReason, items } = await ask(provider(server, { idleTimeoutMs: 2_000 }));
-  expect([text, stopReason.unified, items.length]).toEqual(['Hello', 'stop', 1]);
+  expect([text, stopReason.unified, items.at(-1)?.kind]).toEqual(['Hello', 'stop', 'assistant_message']);
   expect(server.requests).toHaveLength(1);
   expect(server.requests[0]).toMatchObject({ stream: true });
 });
@@ -247,6 +251,16 @@ const BAD: readonly (readonly [
     { pieces: [sse(chunk({ content: 'The first st' }), chunk({}, 'insufficient_system_resource'))] },
     'overloaded',
     true,
+  ],
+  [
+    'a code beside empty choices',
+    {
+      headers: JSON_TYPE,
+      pieces: ['{"choices":null,"base_resp":{"status_code":1008,"status_msg":"insufficient balance"}}'],
+    },
+    'quota',
+    false,
+    'insufficient balance',
   ],
   [
     'a list with an error',

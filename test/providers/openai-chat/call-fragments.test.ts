@@ -254,6 +254,31 @@ test('text, thinking and calls keep apart, and empty fields are nothing', () => 
   expect([text, reasoning, calls.length]).toEqual(['Checking.', 'hm', 1]);
 });
 
+test('calls that only the last chunk holds, as a whole message, are calls', () => {
+  const last = {
+    choices: [
+      {
+        index: 0,
+        finish_reason: 'tool_calls',
+        message: { content: 'Hi', tool_calls: [{ id: 'a', function: { name: w, arguments: OSLO } }] },
+      },
+    ],
+  };
+  const { text, calls } = readChunks([{ choices: [{ index: 0, delta: { content: 'Hi' } }] }, last]);
+  expect([text, calls.length]).toEqual(['Hi', 1]);
+});
+
+test('a single call that stands where a list should is a call', () => {
+  const { calls } = readChunks([
+    {
+      choices: [
+        { index: 0, delta: { tool_calls: { id: 'a', function: { name: w, arguments: OSLO } } }, finish_reason: 'stop' },
+      ],
+    },
+  ]);
+  expect(calls).toHaveLength(1);
+});
+
 test('a signature that Gemini attaches to a call is replay data of that call', () => {
   const extra = { google: { thought_signature: 'sig' } };
   const { calls } = readChunks([

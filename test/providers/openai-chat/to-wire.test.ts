@@ -325,7 +325,15 @@ test('limits, usage and parallel calls are asked for in the words of each server
 test('thinking is switched in the words of each server', () => {
   const sent = (dialect: DialectName, thinking: MessageRequest['thinking'] & {}): object =>
     wire([user(text('x'))], dialect, { thinking }).body;
-  expect(sent('openai', { effort: 'high' })).toMatchObject({ reasoning_effort: 'high' });
+  const effort = (model: string, thinking: MessageRequest['thinking'] & {}): unknown =>
+    wire([user(text('x'))], 'openai', { model, thinking }).body.reasoning_effort;
+  expect(effort('gpt-5.1', { effort: 'high' })).toBe('high');
+  expect([effort('gpt-5.1', 'off'), effort('gpt-5-mini', 'off'), effort('o4-mini', 'off')]).toEqual([
+    'none',
+    'minimal',
+    'low',
+  ]);
+  expect(effort('gpt-4.1', { effort: 'high' })).toBeUndefined();
   expect(sent('deepseek', 'off')).toMatchObject({ thinking: { type: 'disabled' } });
   expect(sent('qwen', { budgetTokens: 500 })).toMatchObject({ enable_thinking: true, thinking_budget: 500 });
   expect(sent('openrouter', { effort: 'low' })).toMatchObject({ reasoning: { effort: 'low' } });
