@@ -61,7 +61,8 @@ function fateOf(part: ViewPart, view: View): { readonly fate: Fate; readonly why
   if (part.original !== undefined) {
     if (reason !== undefined) return { fate: 'edited', why: EDITED[reason] };
     if (part.state === 'protected') return { fate: 'cut', why: 'protected, but over an eighth of the budget' };
-    return { fate: 'repaired', why: 'mended' };
+    if (view.repairs.length > 0) return { fate: 'repaired', why: 'mended' };
+    return { fate: 'edited', why: 'its reasoning was dropped, and replay data went with it' };
   }
   return { fate: 'kept', why: part.state === 'protected' ? 'protected: not answered yet' : 'recent' };
 }
@@ -81,7 +82,8 @@ function hiddenFate(seq: number, item: AgentItem, view: View): { readonly fate: 
   if (item.kind === 'user_message' && item.origin === 'observed') {
     return { fate: 'omitted', why: 'observed context: its step is over' };
   }
-  return { fate: 'omitted', why: 'removed by a repair' };
+  const why = view.repairs.length > 0 ? 'removed by a repair' : 'said nothing without its replay data';
+  return { fate: 'omitted', why };
 }
 
 function lastReason({ input }: View, seq: number): EditReason | undefined {

@@ -70,8 +70,11 @@ function shortenedResult(block: ToolResultBlock, { later, options }: Context): T
   const last = later.findLastIndex((said) => refersTo(words, said));
   const stepsSinceReferenced = later.length - 1 - last;
   const semantic = options.semanticOf?.(block.name) ?? 'mixed';
-  const made = compacted(text, decideStrategy(text.length, resultScore({ semantic, text, stepsSinceReferenced })));
-  return made === text ? block : { ...block, content: [{ type: 'text', text: made }] };
+  const action = decideStrategy(text.length, resultScore({ semantic, text, stepsSinceReferenced }));
+  const made = compacted(text, action);
+  if (made === text) return block;
+  const rest = action.type === 'replace' ? [] : block.content.filter((part) => part.type !== 'text');
+  return { ...block, content: [{ type: 'text', text: made }, ...rest] };
 }
 
 function textOf(blocks: readonly Block[]): string {

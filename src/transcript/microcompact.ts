@@ -59,9 +59,11 @@ function resultEdit(seq: number, result: ToolResult, place: Place): ViewEdit | u
   if (result.status !== 'ok' || text.length <= 200 || looksLikeError(text)) return undefined;
   const stepsSinceReferenced = place.texts.length - 1 - lastReference(text, place);
   const score = resultScore({ semantic: place.semantic, text, stepsSinceReferenced });
-  const shortened = compacted(text, decideStrategy(text.length, score));
+  const action = decideStrategy(text.length, score);
+  const shortened = compacted(text, action);
   if (shortened === text) return undefined;
-  const content: readonly ContentBlock[] = [{ type: 'text', text: shortened }];
+  const rest = action.type === 'replace' ? [] : result.content.filter((block) => block.type !== 'text');
+  const content: readonly ContentBlock[] = [{ type: 'text', text: shortened }, ...rest];
   return {
     schemaVersion: 1,
     seq,

@@ -2,6 +2,7 @@ import { PRUNED } from './compact-action.ts';
 import { groupsOf } from './groups.ts';
 import { knownItemTokens } from './item-tokens.ts';
 import type { AgentItem, ContentBlock, ToolResult } from './items.ts';
+import { isMedia, mediaNote } from './media-edits.ts';
 import { openTurnStart } from './microcompact.ts';
 import { cutTexts } from './protected-items.ts';
 import { blocksTokens, itemTokens } from './tokens.ts';
@@ -162,6 +163,9 @@ function editedCopy(item: AgentItem, action: ViewEdit['action']): AgentItem {
   };
 }
 
+/** What a result says, media as notes: they go with the output that is cut. */
 function textOf(content: readonly ContentBlock[]): string {
-  return content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+  return content
+    .map((block) => (block.type === 'text' ? block.text : isMedia(block) ? mediaNote(block.media) : ''))
+    .join('\n');
 }

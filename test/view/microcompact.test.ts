@@ -149,6 +149,29 @@ describe('microcompact', () => {
     expect(texts[1]).toContain('[cut from');
   });
 
+  test('images stay beside a text that is merely cut, and go with one that is replaced', () => {
+    const media = { sha256: 'ab'.repeat(32), mediaType: 'image/png', byteLength: 9 };
+    const shot = (text: string) => [
+      user('go'),
+      calls('r', 'c'),
+      results({
+        ...result('c', text),
+        content: [
+          { type: 'text', text },
+          { type: 'image', media },
+        ],
+      }),
+    ];
+    const kinds = (items: readonly AgentItem[]) =>
+      items.flatMap((item) =>
+        item.kind === 'tool_result_batch'
+          ? item.results.flatMap(({ content }) => content.map((block) => block.type))
+          : [],
+      );
+    expect(kinds(compactedItems(shot('x '.repeat(500)), { keepRecentMessages: 0 }))).toEqual(['text', 'image']);
+    expect(kinds(compactedItems(shot(BULK), { keepRecentMessages: 0 }))).toEqual(['text']);
+  });
+
   test('errors, refusals and everything that did not end well stay whole', () => {
     const items = [
       user('go'),

@@ -247,6 +247,12 @@ test('a protected message takes at most an eighth of the budget, head and tail',
   expect(explainView(view).items[1]?.tokens).toBeLessThanOrEqual(BUDGET.budget / 8 + 4);
 });
 
+test('a protected item that is kept anyway is not shown twice', () => {
+  const entries = entriesOf([USER, { ...USER, content: [{ type: 'text', text: 'next' }] }]);
+  const checkpoint = { compactionId: 'k', summary: 'S', firstKeptSeq: 1, protectedSeqs: [1, 2] };
+  expect(buildView({ entries, checkpoint, budget: BUDGET }).parts.map((part) => part.seq)).toEqual([null, 1, 2]);
+});
+
 test('observed messages stand last while their step lasts, and are gone after it', () => {
   const observed = { ...USER, origin: 'observed', content: [{ type: 'text', text: 'chatter' }] } as const;
   const user = { ...USER, content: [{ type: 'text', text: 'hello' }] } as const;
