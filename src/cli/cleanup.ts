@@ -10,13 +10,15 @@ export class Cleanup {
   /** Ends everything, also when some of it fails; the first failure is told. */
   async all(): Promise<void> {
     const failures: unknown[] = [];
-    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
+    for (let step = this.#steps.at(-1); step !== undefined; step = this.#steps.at(-1)) {
       await step.later().catch((error: unknown) => failures.push(error));
+      // Only now: until it has ended, `now` must still reach it.
+      this.#steps.pop();
     }
     if (failures.length > 0) throw failures[0];
   }
 
   now(): void {
-    for (const step of this.#steps.reverse()) step.now();
+    for (const step of this.#steps.toReversed()) step.now();
   }
 }

@@ -1,6 +1,9 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { type FakeProvider, startFakeProvider } from '../fakes/fake-provider.ts';
+import { NAMESPACES } from '../setup/temporal-server.ts';
 import { type Running, Workspace } from './workspace.ts';
 
 const QUESTION = 'Where is the retry policy decided?';
@@ -141,6 +144,46 @@ describe('beside holdfast dev', () => {
     expect(shared.leftovers()).toEqual([]);
   });
 });
+
+describe('on a server that is not ours', () => {
+  function external(): Record<string, string> {
+    const { address, claims } = inject('temporal');
+    return { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: claimed(claims) };
+  }
+
+  test('holdfast worker serves runs of other commands, and no server is started', async () => {
+    const env = external();
+    const worker = workspace.start(['worker'], env);
+    await worker.printed('Worker for');
+    const { code, out, err } = await workspace.run(['run', QUESTION], env);
+    expect({ code, found: ANSWER.test(out) }).toEqual({ code: 0, found: true });
+    expect(err).toContain(`Temporal server of the environment: ${env.TEMPORAL_ADDRESS}`);
+    expect(workspace.leftovers().filter((line) => line.includes('worker.js'))).toHaveLength(1);
+    expect(workspace.has('.holdfast/temporal.db')).toBe(false);
+    worker.child.kill('SIGTERM');
+    expect((await worker.finished).code).toBe(0);
+    expect(workspace.leftovers()).toEqual([]);
+  });
+
+  test('where nobody polls, run brings its own worker', async () => {
+    const { code, out } = await workspace.run(['run', QUESTION], external());
+    expect({ code, found: ANSWER.test(out) }).toEqual({ code: 0, found: true });
+    expect(workspace.leftovers()).toEqual([]);
+  });
+});
+
+/** A namespace of the shared server that no other test has: making a folder is the claim. */
+function claimed(claims: string): string {
+  for (const name of NAMESPACES) {
+    try {
+      mkdirSync(join(claims, name));
+      return name;
+    } catch {
+      // Taken.
+    }
+  }
+  throw new Error('more test files than namespaces: raise NAMESPACES');
+}
 
 describe('with a model that takes its time', () => {
   let provider: FakeProvider;

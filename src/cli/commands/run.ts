@@ -72,7 +72,10 @@ async function converse(command: RunCommand, { client, lease, worker, cancel }: 
   const withWorker = <T>(work: Promise<T>): Promise<T> => (failed === undefined ? work : Promise.race([work, failed]));
 
   // The client gives up on a queue that nobody polls; a worker of ours that is just starting needs no such doubt.
-  const ready = await worker?.ready;
+  const aborted = new Promise<undefined>((resolve) => {
+    cancel.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  const ready = await Promise.race([worker?.ready, aborted]);
   const named = command.model ?? command.settings.config.agents?.find(({ name }) => name === command.agent)?.model;
   if (ready !== undefined && named === undefined) narrator().say(`Model ${ready.model}: ${ready.reason}`);
   if (cancel.aborted) return EXIT.cancelled;
