@@ -27,6 +27,8 @@ export interface BuiltTranscript {
   readonly toolNames: readonly string[];
   /** Base64 by hash. */
   readonly media: ReadonlyMap<string, string>;
+  /** The last usage that a server reported, and how many items it covers. */
+  readonly reported?: { readonly tokens: number; readonly coveredItems: number } | undefined;
 }
 
 /** What is needed to let the product read an answer of history from its maker. */
@@ -53,6 +55,7 @@ class TranscriptBuilder implements BuiltTranscript {
   readonly userTexts: string[] = [];
   readonly toolNames: string[] = [];
   readonly media = new Map<string, string>();
+  reported: BuiltTranscript['reported'];
   readonly #target: Target;
   readonly #makers: Makers;
   #calls = 0;
@@ -72,6 +75,10 @@ class TranscriptBuilder implements BuiltTranscript {
     else if (step.interrupt === true) this.#settle('cancelled');
     else if (step.process_killed === true) this.#settle('unknown_outcome');
     else await this.#answer(step);
+    if (isObj(step.usage)) {
+      const tokens = Number(step.usage.input ?? 0) + Number(step.usage.output ?? 0);
+      this.reported = { tokens, coveredItems: this.items.length };
+    }
   }
 
   #user(content: unknown): UserMessage {
