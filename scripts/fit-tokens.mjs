@@ -7,7 +7,7 @@
 // weighing the same. Texts are read for their statistics only. test/fixtures/corpus is never part of FOLDER.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
-import { countFeatures, FEATURE, FEATURE_COUNT } from '../dist/src/transcript/token-features.js';
+import { countFeatures, FEATURE_COUNT } from '../dist/src/transcript/token-features.js';
 
 const folder = process.argv[2];
 if (folder === undefined) throw new Error('usage: node scripts/fit-tokens.mjs FOLDER');
@@ -35,7 +35,7 @@ for (const cls of readdirSync(folder)) {
 
 /** A word of everyday length is one token at least, whatever the neighbours that the corpus shows it with make of it. */
 const FLOOR = new Float64Array(FEATURE_COUNT);
-for (let length = 1; length <= 8; length += 1) FLOOR[FEATURE.word + length - 1] = 0.97;
+FLOOR.fill(0.97, 0, 8); // the features of words of one to eight letters
 
 /** Coordinate descent on Σ weight·((Σ w·x − y)/y)² + ridge, weights kept from their floor to 8. */
 function fittedWeights() {

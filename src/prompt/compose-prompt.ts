@@ -5,10 +5,10 @@ import { wellFormed } from '../transcript/well-formed.ts';
 import type { ComposedPrompt, PromptPart, PromptPartKind } from './composed-prompt.ts';
 
 /** Instruction files of the workspace, in the order in which they stand in the prompt. */
-export const INSTRUCTION_FILES: readonly string[] = ['AGENTS.md', '.holdfast/INSTRUCTIONS.md'];
+const INSTRUCTION_FILES: readonly string[] = ['AGENTS.md', '.holdfast/INSTRUCTIONS.md'];
 
 /** The workspace's own memories; they come before the stored ones. */
-export const MEMORY_FILE = 'MEMORY.md';
+const MEMORY_FILE = 'MEMORY.md';
 
 /** Tokens for each instruction file, and for all memories together, unless the caller says otherwise. */
 const INSTRUCTION_TOKENS = 8000;

@@ -6,7 +6,7 @@ export type ResultSemantic = 'factual' | 'action' | 'mixed';
 const BASE_SCORE: Readonly<Record<ResultSemantic, number>> = { factual: 1, action: -1, mixed: 0 };
 
 /** Steps without a reference after which a result loses half a point. */
-export const DECAY_STEPS = 5;
+const DECAY_STEPS = 5;
 const DECAY = 0.5;
 
 /** A later text refers to a result when it shares this many of its keywords, or this part of them. */

@@ -1,7 +1,7 @@
 import { headOf, wellFormed } from './well-formed.ts';
 
 /** Characters (UTF-16 units) that a preview may have: it travels through histories and terminals. */
-export const MAX_PREVIEW = 200;
+const MAX_PREVIEW = 200;
 
 /** CSI and OSC sequences, other two-character escapes (ECMA-48 §5.3 and §5.4), and their C1 forms. */
 const ESCAPES =
@@ -11,7 +11,7 @@ const ESCAPES =
 /** White space of any kind, control characters, and marks that reorder or hide text (bidirectional and zero-width). */
 const INVISIBLE = /[\s\p{Cc}\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]+/gu;
 
-/** One line of at most {@link MAX_PREVIEW} characters: escapes and control characters gone, no split surrogate pair. */
+/** One line of at most 200 characters: escapes and control characters gone, no split surrogate pair. */
 export function preview(text: string): string {
   // Escapes and runs of space may be long: look at more than is kept, but never at megabytes.
   const start = text.slice(0, MAX_PREVIEW * 20);

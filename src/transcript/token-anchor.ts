@@ -64,7 +64,7 @@ function counts(anchor: TokenAnchor, input: EstimateInput): boolean {
 }
 
 /** Zero, or less than half of what was estimated, is no report: servers leave the figures out or count the uncached rest. */
-export function isKnown(reportedTokens: number, estimatedTokens: number): boolean {
+function isKnown(reportedTokens: number, estimatedTokens: number): boolean {
   return Number.isFinite(reportedTokens) && reportedTokens > 0 && reportedTokens * 2 >= estimatedTokens;
 }
 

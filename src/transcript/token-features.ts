@@ -7,7 +7,7 @@
  */
 
 /** First index of each block of features; a block with buckets by length is as long as its number of buckets. */
-export const FEATURE = {
+const FEATURE = {
   /** Lower-case or capitalised ASCII word by length, 1 to 16 and longer. */
   word: 0,
   wordExtra: 16,

@@ -3,7 +3,7 @@ import { type TokenEstimator, textTokens } from './text-tokens.ts';
 import { headOf, tailOf, utf8Length, wellFormed } from './well-formed.ts';
 
 /** Tokens that one tool output may take in a request, whatever the window. */
-export const MAX_OUTPUT_TOKENS = 10_000;
+const MAX_OUTPUT_TOKENS = 10_000;
 
 /**
  * Caps for what tools return, in tokens, from the budget of a view. Calls of one batch end at different times and in

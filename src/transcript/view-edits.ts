@@ -9,7 +9,7 @@ import { responseOf } from './response-runs.ts';
  *
  * - 1: first version.
  */
-export const VIEW_EDIT_SCHEMA_VERSION = 1;
+const VIEW_EDIT_SCHEMA_VERSION = 1;
 
 /** Which rule of a maintenance pass asked for an edit. */
 export type EditReason =
@@ -28,7 +28,7 @@ export type EditReason =
  * several edits for one target the last one counts.
  */
 export interface ViewEdit {
-  readonly schemaVersion: 1;
+  readonly schemaVersion: typeof VIEW_EDIT_SCHEMA_VERSION;
   readonly seq: number;
   /** The result that the edit is about, when the item is a batch of results. */
   readonly callId?: string;
