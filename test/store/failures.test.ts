@@ -160,11 +160,3 @@ describe.each(availableStores())('$kind: a store of another release', (stores) =
     expect(identities[0]?.schemaVersion).toBe(1);
   });
 });
-
-describe('a PostgreSQL store out of reach', () => {
-  test('a server that does not answer is said to be away, and no password is told', async () => {
-    const outcome = await openStore('postgres://someone:sesame@127.0.0.1:1/nowhere').catch((error: unknown) => error);
-    expect(outcome).toMatchObject({ ...clear, retryable: true });
-    expect(JSON.stringify([outcome, String(outcome)])).not.toContain('sesame');
-  });
-});
