@@ -9,9 +9,9 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { ActivityDeps } from './src/activities/agents.ts';
+import type { ActivityDeps, AgentSpec } from './src/activities/agents.ts';
 import { createActivities } from './src/activities/create-activities.ts';
-import { configuredAgents } from './src/config/agents.ts';
+import { type ConfiguredAgent, configuredAgents } from './src/config/agents.ts';
 import { buildProviders } from './src/config/build-providers.ts';
 import { connectionFromEnvironment } from './src/config/connection.ts';
 import { secretValues } from './src/config/endpoints.ts';
@@ -22,6 +22,7 @@ import { SEARCH_ATTRIBUTES, TASK_QUEUE, TOOLS_TASK_QUEUE } from './src/contract/
 import { loadCatalog, type ModelOverride } from './src/providers/catalog.ts';
 import { openStore } from './src/store/open-store.ts';
 import { createLogger } from './src/telemetry/logger.ts';
+import { outputSchemaOf } from './src/tools/output-schema.ts';
 
 export interface HoldfastWorkerOptions {
   /** How to reach Temporal: address, TLS, API key. */
@@ -125,14 +126,18 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const providers = buildProviders(loaded.config, env, chosen.name);
   const catalog = await loadCatalog({ overrides: overridesOf(loaded.config) });
   const store = await openStore(loaded.store);
-  const agents = configuredAgents(loaded, { readOutput: (...args) => store.toolOutput(...args), allowEffects: false, env });
+  const configured = configuredAgents(loaded, {
+    readOutput: (...args) => store.toolOutput(...args),
+    allowEffects: false,
+    env,
+  });
   Runtime.install({ logger: runtimeLogger(log), telemetryOptions: { logging: { forward: {}, filter: 'WARN' } } });
   const worker = await startWorker({
     connection: temporal.connection as NativeConnectionOptions,
     namespace: temporal.namespace,
     workflows: { bundlePath: fileURLToPath(new URL('./workflow-bundle.js', import.meta.url)) },
     log,
-    deps: { store, agents, providers, log, workspace: loaded.workspace, costUsd: catalog.costUsd },
+    deps: { store, agents: agentsOf(configured), providers, log, workspace: loaded.workspace, catalog },
   });
   if (env.HOLDFAST_PARENT === 'pipe') process.stdin.resume().once('close', () => worker.shutdown());
   log.info({ event: 'worker.started', model: chosen.name, temporal: temporal.address });
@@ -143,6 +148,15 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
 }
 
 const LOCAL = { address: '127.0.0.1:7233', namespace: 'default', connection: { address: '127.0.0.1:7233' } };
+
+/** Configured agents with their output schemas in the form that providers and the gate need. */
+function agentsOf(configured: ReadonlyMap<string, ConfiguredAgent>): ReadonlyMap<string, AgentSpec> {
+  const specs = [...configured].map(([name, { outputSchema, ...agent }]): [string, AgentSpec] => [
+    name,
+    outputSchema === undefined ? agent : { ...agent, output: outputSchemaOf(outputSchema) },
+  ]);
+  return new Map(specs);
+}
 
 /** What the config says of models, in the catalog's words. */
 function overridesOf(config: HoldfastConfig): Record<string, ModelOverride> {

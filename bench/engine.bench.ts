@@ -115,7 +115,7 @@ async function setUp() {
       }),
       log,
       workspace: folder,
-      costUsd: () => null,
+      catalog: { facts: () => ({ abilities: {} }), costUsd: () => null },
     },
   });
 

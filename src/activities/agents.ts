@@ -1,8 +1,10 @@
 import type { Logger } from 'pino';
+import type { Catalog } from '../providers/catalog.ts';
 import type { ProviderRegistry } from '../providers/registry.ts';
 import type { Store } from '../store/store.ts';
+import type { OutputSchema } from '../tools/output-schema.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
-import type { MessageRequest, Usage } from '../transcript/message.ts';
+import type { MessageRequest } from '../transcript/message.ts';
 
 /** An agent as the worker runs it. */
 export interface AgentSpec {
@@ -11,6 +13,8 @@ export interface AgentSpec {
   readonly instructions: string;
   /** `provider/model`; absent: the worker's default. */
   readonly model?: string;
+  /** Models to go on with, in this order, when one cannot. */
+  readonly fallbacks?: readonly string[];
   readonly tools: ToolRegistry;
   readonly maxToolTurns: number;
   readonly maxParallelTools: number;
@@ -20,6 +24,8 @@ export interface AgentSpec {
   readonly maxOutputTokens?: number;
   readonly temperature?: number;
   readonly thinking?: MessageRequest['thinking'];
+  /** The final answer must be JSON that fits. */
+  readonly output?: OutputSchema;
 }
 
 /** What the activities of one worker work with. Everything is read-only and shared between attempts. */
@@ -27,9 +33,8 @@ export interface ActivityDeps {
   readonly store: Store;
   readonly agents: ReadonlyMap<string, AgentSpec>;
   readonly providers: ProviderRegistry;
+  readonly catalog: Pick<Catalog, 'facts' | 'costUsd'>;
   readonly log: Logger;
   /** Absolute path of the folder that the agents work on. */
   readonly workspace: string;
-  /** Cost of a call in US dollars, `null` where no price is known. */
-  readonly costUsd: (usage: Usage, model: string) => number | null;
 }

@@ -21,7 +21,7 @@ const ANNOUNCE_AFTER_MS = 150;
 /** How long an at-most-once call may go without a heartbeat before another attempt may ask what became of it. */
 const LEASE_MS = 15_000;
 
-export type CallToolDeps = Pick<CallModelDeps, keyof ActivityDeps | 'runConfig'>;
+export type CallToolDeps = Pick<CallModelDeps, keyof ActivityDeps | 'runConfigs'>;
 
 /** One tool call. Its result is committed before it is reported; a second attempt answers from the store. */
 export function createCallTool(deps: CallToolDeps): Activities['callTool'] {
@@ -35,7 +35,7 @@ async function callTool(
   note: (text: string) => void,
 ): Promise<CallToolOutput> {
   const writer = currentWriter(input.ref.sessionId);
-  const [call, run] = await Promise.all([plannedCall(deps.store, input), deps.runConfig(input.ref.runId)]);
+  const [call, run] = await Promise.all([plannedCall(deps.store, input), deps.runConfigs(input.ref.runId)]);
   const tool = deps.agents.get(run.config.agent)?.tools.get(call.name);
   const job: Job = {
     deps,
@@ -61,6 +61,7 @@ async function callTool(
     input,
     signal,
     timeoutMs,
+    window: run.config.window,
     note,
     workspace: deps.workspace,
     store: deps.store,

@@ -7,7 +7,7 @@ import type { Usage } from '../transcript/message.ts';
 import { preview } from '../transcript/preview.ts';
 import type { CallModelDeps } from './call-model.ts';
 import { translated } from './failure.ts';
-import { acceptedMessage } from './message-content.ts';
+import { acceptedMessage, textOfMessage } from './message-content.ts';
 import { textOf } from './response-outcome.ts';
 import { currentWriter, runRef } from './writer.ts';
 
@@ -27,17 +27,16 @@ async function closeRun(deps: CallModelDeps, input: CloseRunInput): Promise<Clos
   const { store, log } = deps;
   const writer = currentWriter(input.ref.sessionId);
   const dropped = await Promise.all(input.dropped.map((message) => acceptedMessage(store, message)));
-  const entries =
-    input.ending.status === 'completed' ? await deps.transcript(input.ref.sessionId, writer.owner, input.ref.head) : [];
+  const entries = input.ending.status === 'completed' ? await lastStep(deps, input) : [];
   const closed = await store.closeRun(writer, {
     ref: runRef(input.ref),
     status: input.ending.status,
     events: dropped.map(
-      ({ messageId, mode, content }): AgentEvent => ({
+      (message): AgentEvent => ({
         type: 'user_message_queued',
-        messageId,
-        mode,
-        preview: preview(content.map((block) => (block.type === 'text' ? block.text : '')).join(' ')),
+        messageId: message.messageId,
+        mode: message.mode,
+        preview: preview(textOfMessage(message)),
       }),
     ),
     final: finalOf(input, entries),
@@ -48,10 +47,10 @@ async function closeRun(deps: CallModelDeps, input: CloseRunInput): Promise<Clos
   return { ...terminalEnding({ runId: input.ref.runId, event: closed.final }), head: closed.head, usage };
 }
 
-function finalOf({ ending, answers, ref }: CloseRunInput, entries: readonly TranscriptEntry[]): CloseRun['final'] {
+function finalOf({ ending, answers }: CloseRunInput, entries: readonly TranscriptEntry[]): CloseRun['final'] {
   switch (ending.status) {
     case 'completed': {
-      const items = lastResponse(entries.filter((entry) => entry.runId === ref.runId));
+      const items = entries.map((entry) => entry.item);
       const truncated = items.some((item) => item.kind === 'assistant_message' && item.truncated === true);
       return { type: 'final_response', text: textOf(items), answers, ...(truncated ? { truncated: true } : {}) };
     }
@@ -68,10 +67,14 @@ function finalOf({ ending, answers, ref }: CloseRunInput, entries: readonly Tran
   }
 }
 
+/** How far back the last step's items can be at most: a response has a handful. */
+const LAST_ITEMS = 200;
+
 /** Items of the run's last step: that is what answered. */
-function lastResponse(entries: readonly TranscriptEntry[]) {
-  const last = entries.at(-1)?.step;
-  return entries.filter((entry) => entry.step === last).map((entry) => entry.item);
+async function lastStep({ store }: CallModelDeps, { ref }: CloseRunInput): Promise<readonly TranscriptEntry[]> {
+  const entries = await store.entries(ref.sessionId, { afterSeq: Math.max(0, ref.head - LAST_ITEMS) });
+  const step = entries.at(-1)?.step;
+  return entries.filter((entry) => entry.runId === ref.runId && entry.step === step);
 }
 
 /** How a message ended, as a history may hold it. */

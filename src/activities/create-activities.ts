@@ -4,13 +4,13 @@ import { createCallModel } from './call-model.ts';
 import { createCallTool } from './call-tool.ts';
 import { createCloseRun } from './close-run.ts';
 import { createOpenRun } from './open-run.ts';
-import { createRunConfigs } from './run-config.ts';
+import { createRunConfigs } from './run-configs.ts';
 import { createSettleBatch } from './settle-batch.ts';
-import { createTranscripts } from './transcripts.ts';
+import { createViews } from './views.ts';
 
 /** Binds all activities of a worker to what they work with. */
 export function createActivities(deps: ActivityDeps): Activities {
-  const shared = { ...deps, runConfig: createRunConfigs(deps.store), transcript: createTranscripts(deps.store) };
+  const shared = { ...deps, runConfigs: createRunConfigs(deps.store), views: createViews(deps.store) };
   return {
     openRun: createOpenRun(deps),
     callModel: createCallModel(shared),

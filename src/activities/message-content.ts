@@ -35,3 +35,8 @@ function mediaBlock(media: MediaRef): ContentBlock {
   if (media.mediaType.startsWith('audio/')) return { type: 'audio', media };
   return { type: 'file', media };
 }
+
+/** The words of a message, without its media. */
+export function textOfMessage({ content }: AcceptedMessage): string {
+  return content.map((block) => (block.type === 'text' ? block.text : '')).join(' ');
+}

@@ -3,12 +3,13 @@ import { DEFAULT_AGENT } from '../contract/identity.ts';
 import { composePrompt } from '../prompt/compose-prompt.ts';
 import { workspaceReader } from '../prompt/workspace-reader.ts';
 import { ModelResolutionError } from '../providers/registry.ts';
+import { freezeRunConfig } from '../store/run-config.ts';
+import { windowBudget } from '../transcript/budget.ts';
 import type { JsonObject } from '../transcript/json.ts';
 import type { ActivityDeps, AgentSpec } from './agents.ts';
 import { terminalEnding } from './close-run.ts';
 import { translated } from './failure.ts';
 import { acceptedMessage } from './message-content.ts';
-import { freeze } from './run-config.ts';
 import { currentWriter } from './writer.ts';
 
 /** How long a dead worker may go unnoticed, in milliseconds. */
@@ -82,19 +83,31 @@ function choose(deps: ActivityDeps, { message }: OpenRunInput): Chosen {
   }
 }
 
+/** Window of models of which nothing is known, in tokens; an overflow error will say better. */
+const DEFAULT_WINDOW = 128_000;
+
 async function frozen(deps: ActivityDeps, agent: AgentSpec, model: string): Promise<JsonObject> {
   const prompt = await composePrompt({ agent, readFile: workspaceReader(deps.workspace) });
-  const config = await freeze(
+  const { windowTokens, maxOutputTokens } = deps.catalog.facts(model);
+  const { outputReserve } = windowBudget({
+    window: windowTokens ?? DEFAULT_WINDOW,
+    ...(maxOutputTokens === undefined ? {} : { outputLimit: maxOutputTokens }),
+    ...(agent.maxOutputTokens === undefined ? {} : { maxOutputTokens: agent.maxOutputTokens }),
+  });
+  const config = await freezeRunConfig(
     deps.store,
     {
       agent: agent.name,
       model,
+      fallbacks: agent.fallbacks ?? [],
       maxToolTurns: agent.maxToolTurns,
       maxParallelTools: agent.maxParallelTools,
       toolTimeoutSecs: agent.toolTimeoutSecs,
-      maxOutputTokens: agent.maxOutputTokens ?? null,
+      window: windowTokens ?? DEFAULT_WINDOW,
+      maxOutputTokens: agent.maxOutputTokens ?? (windowTokens === undefined ? null : outputReserve),
       temperature: agent.temperature ?? null,
       thinking: agent.thinking ?? null,
+      outputSchema: agent.output === undefined ? null : { name: agent.output.name, schema: agent.output.schema },
     },
     prompt.text,
     agent.tools.specs,

@@ -1,12 +1,15 @@
-import type { CallModelOutput, PlannedCall } from '../contract/activities.ts';
+import type { CallModelInput, CallModelOutput, PlannedCall } from '../contract/activities.ts';
 import type { AccumulatedResponse } from '../providers/accumulator.ts';
+import { readStructured } from '../providers/structured-output.ts';
+import type { RunConfig } from '../store/run-config.ts';
 import type { AgentEvent } from '../transcript/events.ts';
 import type { AgentItem, AssistantMessage, ToolCall, ToolCallBatch } from '../transcript/items.ts';
 import type { JsonObject } from '../transcript/json.ts';
+import { looksLikeToolPromise } from '../transcript/looks-like-tool-promise.ts';
 import type { StopReason } from '../transcript/message.ts';
 import { preview } from '../transcript/preview.ts';
 import type { AgentSpec } from './agents.ts';
-import type { RunConfig } from './run-config.ts';
+import type { Answer } from './ask-model.ts';
 
 type Outcome = CallModelOutput extends infer Output
   ? Output extends unknown
@@ -14,12 +17,32 @@ type Outcome = CallModelOutput extends infer Output
     : never
   : never;
 
+export interface OutcomeContext {
+  readonly agent: AgentSpec | undefined;
+  readonly config: RunConfig;
+  readonly input: Pick<CallModelInput, 'control' | 'nudged'>;
+}
+
 /** What the workflow does next: the presence of calls decides, because real servers say `stop` with calls. */
-export function outcomeOf(response: AccumulatedResponse, agent: AgentSpec | undefined, config: RunConfig): Outcome {
+export function outcomeOf(response: AccumulatedResponse, context: OutcomeContext): Outcome {
+  const { agent, config } = context;
   const batch = batchOf(response.items);
   if (batch !== undefined) return { outcome: 'tools', calls: batch.calls.map((call) => planned(call, agent, config)) };
   if (response.stopReason.unified === 'pause') return { outcome: 'pause' };
-  return { outcome: 'final', preview: preview(response.text) };
+  return finalOutcome(response, context);
+}
+
+/** The answer, unless it must be asked for once more: it does not fit its schema, or only promises to act. */
+function finalOutcome(response: AccumulatedResponse, { agent, input }: OutcomeContext): Outcome {
+  const final = { outcome: 'final', preview: preview(response.text) } as const;
+  if (agent?.output !== undefined && response.stopReason.unified !== 'refusal') {
+    const reading = readStructured(response.text, agent.output.check);
+    if (reading.ok) return final;
+    if (input.control !== 'output') return { ...final, again: 'output' };
+    return { outcome: 'failed', error: 'InvalidOutput', message: reading.problem.slice(0, 500) };
+  }
+  const promised = (agent?.tools.specs.length ?? 0) > 0 && looksLikeToolPromise(response.text);
+  return promised && input.nudged !== true ? { ...final, again: 'promise' } : final;
 }
 
 function planned(call: ToolCall, agent: AgentSpec | undefined, config: RunConfig): PlannedCall {
@@ -37,7 +60,7 @@ function planned(call: ToolCall, agent: AgentSpec | undefined, config: RunConfig
 export function responseEvents(
   step: number,
   items: readonly AgentItem[],
-  answer: { readonly response: AccumulatedResponse } | { readonly partial: readonly AgentItem[] },
+  answer: Answer,
   label: (name: string, args: JsonObject) => string,
 ): AgentEvent[] {
   const cut = !('response' in answer);

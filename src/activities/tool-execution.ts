@@ -3,8 +3,9 @@ import type { CallToolInput } from '../contract/activities.ts';
 import type { Store } from '../store/store.ts';
 import { runTool } from '../tools/invoke.ts';
 import type { Tool, ToolOutputBlock } from '../tools/tool.ts';
+import { windowBudget } from '../transcript/budget.ts';
 import type { ContentBlock, ToolCall, ToolResult } from '../transcript/items.ts';
-import { MAX_OUTPUT_TOKENS, truncateOutput } from '../transcript/truncate.ts';
+import { outputCaps, truncateOutput } from '../transcript/truncate.ts';
 
 export interface Execution {
   readonly tool: Tool;
@@ -12,6 +13,8 @@ export interface Execution {
   readonly input: CallToolInput;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  /** Context window of the run's model, in tokens: what caps an output. */
+  readonly window: number;
   readonly note: (text: string) => void;
   readonly workspace: string;
   readonly store: Store;
@@ -42,7 +45,10 @@ export async function execute(execution: Execution): Promise<Executed> {
     { timeoutMs },
   );
   const text = blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
-  const cut = truncateOutput(text, { maxTokens: MAX_OUTPUT_TOKENS, callId: call.callId });
+  const cut = truncateOutput(text, {
+    maxTokens: outputCaps(windowBudget({ window: execution.window }).budget).perOutput,
+    callId: call.callId,
+  });
   const content = cut.cut
     ? [{ type: 'text', text: cut.text } as const]
     : await stored(

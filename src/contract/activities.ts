@@ -74,10 +74,17 @@ export interface CallModelInput {
   readonly failures?: CallFailures;
   /** Messages that join before this step. */
   readonly append?: readonly SendMessage[];
-  /** Asks for the nudge after a promise without a call. */
-  readonly nudge?: true;
+  /** A hidden message joins: after a promise without a call, or an answer that did not fit its schema. */
+  readonly control?: ControlMessage;
+  /** The one nudge of this user message is spent. */
+  readonly nudged?: true;
+  /** `provider/model` that the run has fallen back to. */
+  readonly model?: string;
   readonly afterCompaction?: true;
 }
+
+/** Why the model is asked once more without a word of the user. */
+export type ControlMessage = 'promise' | 'output';
 
 /** One call of a batch, as far as the workflow needs it. */
 export interface PlannedCall {
@@ -100,8 +107,10 @@ export type CallModelOutput = {
   readonly head: number;
   /** Tokens of the request, as reported or estimated. */
   readonly contextTokens?: number;
+  /** `provider/model` that answered, when it is not the one that was asked. */
+  readonly model?: string;
 } & (
-  | { readonly outcome: 'final'; readonly preview: string; readonly nudge?: true }
+  | { readonly outcome: 'final'; readonly preview: string; readonly again?: ControlMessage }
   | { readonly outcome: 'tools'; readonly calls: readonly PlannedCall[]; readonly loop?: 'warn' | 'end' }
   | { readonly outcome: 'pause' }
   | { readonly outcome: 'cancelled' }

@@ -40,6 +40,8 @@ export interface OpenRunState {
   readonly toolTurns: number;
   readonly continuations: number;
   readonly nudged: boolean;
+  /** `model` is a fallback, to be told to the next model calls. */
+  readonly fellBack?: true;
   readonly failures: CallFailures;
   /** Message ids that this run answers. */
   readonly answers: readonly string[];

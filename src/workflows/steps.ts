@@ -1,5 +1,11 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { ActivityRef, CallModelInput, CallModelOutput, CloseRunInput } from '../contract/activities.ts';
+import type {
+  ActivityRef,
+  CallModelInput,
+  CallModelOutput,
+  CloseRunInput,
+  ControlMessage,
+} from '../contract/activities.ts';
 import type { OpenRunState } from '../contract/agent-run.ts';
 import type { SendMessage } from '../contract/messages.ts';
 import { assertNever } from '../transcript/assert-never.ts';
@@ -16,15 +22,15 @@ const MAX_CONTINUATIONS = 5;
 
 /** Model, then its tools, until the model asks for nothing more. Messages join between the two, never inside. */
 export async function runSteps(state: SessionState, cancelled: () => boolean): Promise<StepsEnd> {
-  let nudge = false;
+  let control: ControlMessage | undefined;
   for (;;) {
-    const answer = await callModel(state, nudge);
-    nudge = false;
+    const answer = await callModel(state, control);
+    control = undefined;
     if (cancelled()) return cancelEnding(state);
     switch (answer.outcome) {
       case 'final':
-        if (answer.nudge !== true) return { status: 'completed' };
-        nudge = true;
+        if (answer.again === undefined) return { status: 'completed' };
+        control = answer.again;
         advance(state, { nudged: true });
         break;
       case 'tools': {
@@ -55,7 +61,7 @@ export async function runSteps(state: SessionState, cancelled: () => boolean): P
         return assertNever(answer, 'step outcome');
     }
     if (cancelled()) return cancelEnding(state);
-    if (workflowInfo().continueAsNewSuggested && !nudge) return { status: 'continue' };
+    if (workflowInfo().continueAsNewSuggested && control === undefined) return { status: 'continue' };
   }
 }
 
@@ -84,7 +90,7 @@ async function toolTurn(
   return undefined;
 }
 
-async function callModel(state: SessionState, nudge: boolean): Promise<CallModelOutput> {
+async function callModel(state: SessionState, control: ControlMessage | undefined): Promise<CallModelOutput> {
   const run = runOf(state);
   const joining = takeSteering(state);
   const input: CallModelInput = {
@@ -92,7 +98,9 @@ async function callModel(state: SessionState, nudge: boolean): Promise<CallModel
     step: run.step,
     ...(Object.keys(run.failures).length === 0 ? {} : { failures: run.failures }),
     ...(joining.length === 0 ? {} : { append: joining }),
-    ...(nudge ? { nudge: true } : {}),
+    ...(control === undefined ? {} : { control }),
+    ...(run.nudged ? { nudged: true } : {}),
+    ...(run.fellBack === true ? { model: run.model } : {}),
   };
   state.run = { ...run, answers: [...run.answers, ...joining.map((message) => message.messageId)] };
   show(state, `step ${run.step}: waiting for ${run.model}`);
@@ -100,7 +108,8 @@ async function callModel(state: SessionState, nudge: boolean): Promise<CallModel
     { summary: stepSummary(run.step, run.model, state.contextTokens) },
     [input],
   );
-  state.run = { ...runOf(state), head: answer.head, failures: {} };
+  const fallback = answer.model === undefined ? {} : { model: answer.model, fellBack: true as const };
+  state.run = { ...runOf(state), head: answer.head, failures: {}, ...fallback };
   state.contextTokens = answer.contextTokens ?? state.contextTokens;
   return answer;
 }

@@ -57,7 +57,7 @@ export async function startHarness(options: HarnessOptions): Promise<Harness> {
       providers: createProviderRegistry({ providers: [fakeModel(provider.baseURL)], default: 'fake/script' }),
       log,
       workspace: folder,
-      costUsd: () => null,
+      catalog: { facts: () => ({ abilities: {} }), costUsd: () => null },
     },
   });
   const client = await HoldfastClient.connect({ connection: { address }, namespace, store: location });

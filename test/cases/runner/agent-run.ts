@@ -90,7 +90,7 @@ export async function withActivities<T>(
       providers: createProviderRegistry({ providers: [setup.provider], default: model }),
       log: pino({ level: 'silent' }),
       workspace: folder,
-      costUsd: () => null,
+      catalog: { facts: () => ({ abilities: {} }), costUsd: () => null },
     });
     return await work((prompt) => driveRun({ activities, store, sessionId: 'case', ...cancelling }, prompt));
   } finally {

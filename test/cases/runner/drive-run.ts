@@ -103,13 +103,15 @@ class Driver {
     let failures: CallFailures = {};
     let toolTurns = 0;
     let continuations = 0;
-    let nudge = false;
+    let control: CallModelInput['control'];
+    let nudged = false;
     for (let step = 0; step < PATIENCE; step += 1) {
       const input: CallModelInput = {
         ref,
         step,
         ...(Object.keys(failures).length === 0 ? {} : { failures }),
-        ...(nudge ? { nudge: true as const } : {}),
+        ...(control === undefined ? {} : { control }),
+        ...(nudged ? { nudged: true as const } : {}),
       };
       const answer: CallModelOutput | { readonly ending: Ending } = await this.#call(() =>
         activities.callModel(input),
@@ -117,8 +119,11 @@ class Driver {
       if ('ending' in answer) return { ref, step, ending: answer.ending };
       ref = { ...ref, head: answer.head };
       failures = {};
-      nudge = answer.outcome === 'final' && answer.nudge === true;
-      if (nudge) continue;
+      control = answer.outcome === 'final' ? answer.again : undefined;
+      if (control !== undefined) {
+        nudged = true;
+        continue;
+      }
       if (answer.outcome === 'tools') {
         toolTurns += 1;
         const refused = refusedTurn(answer, toolTurns, maxToolTurns);

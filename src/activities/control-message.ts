@@ -1,0 +1,32 @@
+import type { ControlMessage } from '../contract/activities.ts';
+import { correction, readStructured } from '../providers/structured-output.ts';
+import type { OutputSchema } from '../tools/output-schema.ts';
+import { assertNever } from '../transcript/assert-never.ts';
+import type { UserMessage } from '../transcript/items.ts';
+
+/** Sent once when a final text promises action and makes no call. */
+export const NUDGE_TEXT =
+  'You said what you will do but made no tool call. If the task is not finished, make the call now; if it is, give the final answer.';
+
+/** A message that the model sees and people do not. `said` is the answer that gave rise to it. */
+export function controlItem(control: ControlMessage, said: string, output: OutputSchema | undefined): UserMessage {
+  return {
+    kind: 'user_message',
+    schemaVersion: 1,
+    origin: 'control',
+    content: [{ type: 'text', text: textOf(control, said, output) }],
+  };
+}
+
+function textOf(control: ControlMessage, said: string, output: OutputSchema | undefined): string {
+  switch (control) {
+    case 'promise':
+      return NUDGE_TEXT;
+    case 'output': {
+      const reading = readStructured(said, output?.check ?? (() => undefined));
+      return correction(reading.ok ? 'It was not read.' : reading.problem);
+    }
+    default:
+      return assertNever(control, 'control message');
+  }
+}
