@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { createJiti } from 'jiti';
 import * as zod from 'zod';
@@ -44,6 +44,9 @@ export async function loadConfig({ folder, env }: LoadConfigOptions): Promise<Lo
   const file = FILE_NAMES.map((name) => path.join(absolute, name)).find((candidate) => existsSync(candidate));
   const config = file === undefined ? {} : await evaluated(file);
   const workspace = path.resolve(absolute, config.workspace ?? '.');
+  if (config.workspace !== undefined && statSync(workspace, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new HoldfastError('ConfigInvalid', `workspace: ${workspace} is not a folder`);
+  }
   return {
     folder: absolute,
     ...(file === undefined ? {} : { file }),
@@ -59,17 +62,26 @@ function storeLocation(folder: string, named: string | undefined): string {
 }
 
 /** What a config file may import without having it installed. */
-const OWN_MODULES = { holdfast: { defineConfig, defineAgent, defineTool, defineJsonTool, Refusal }, zod };
+const OWN_MODULES = {
+  holdfast: { defineConfig, defineAgent, defineTool, defineJsonTool, Refusal },
+  zod,
+  'zod/v4': zod,
+};
 
 async function evaluated(file: string): Promise<HoldfastConfig> {
   const name = path.basename(file);
   // No caches: what is on disk now is what counts, and nothing is left in the folder.
-  const jiti = createJiti(file, { fsCache: false, moduleCache: false, virtualModules: OWN_MODULES });
+  const jiti = createJiti(file, {
+    fsCache: false,
+    moduleCache: false,
+    interopDefault: false,
+    virtualModules: OWN_MODULES,
+  });
   let exported: unknown;
   try {
-    exported = await jiti.import(file, { default: true });
+    exported = await defaultExport(await jiti.import(file));
   } catch (error) {
-    throw loadingFailed(name, error);
+    throw loadingFailed(file, error);
   }
   const value = typeof exported === 'function' ? undefined : exported;
   if (value === undefined) {
@@ -78,16 +90,34 @@ async function evaluated(file: string): Promise<HoldfastConfig> {
   return validConfig(value, name);
 }
 
-function loadingFailed(name: string, error: unknown): HoldfastError {
+/** A module's default export; what a CommonJS file exports counts as such. A promise is waited for. */
+async function defaultExport(module: unknown): Promise<unknown> {
+  if (typeof module !== 'object' || module === null) return module;
+  if ('default' in module) return module.default;
+  return '__esModule' in module || Symbol.toStringTag in module ? undefined : module;
+}
+
+function loadingFailed(file: string, error: unknown): HoldfastError {
+  const name = path.basename(file);
   // Ours already says what is wrong (defineConfig in the file), and may be another copy of the class.
   if (error instanceof Error && error.name === 'HoldfastError' && 'code' in error) {
     const code = String(error.code);
     if (isHoldfastErrorCode(code))
       return new HoldfastError(code, error.message, { cause: error, hint: ERROR_HINTS[code] });
   }
-  const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
-  return new HoldfastError('ConfigInvalid', `${name} could not be loaded: ${why}`, {
+  const why = (error instanceof Error ? error.message : String(error)).split('\n')[0]?.trim();
+  return new HoldfastError('ConfigInvalid', `${name} could not be loaded: ${why}${place(file, error)}`, {
     cause: error,
     hint: `Correct ${name}.`,
   });
+}
+
+/** ` (line 3, column 7)` where the error tells of a place in the file. */
+function place(file: string, error: unknown): string {
+  // A missing import is told from the compiled text, whose places mean nothing to people.
+  const compiled = error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND';
+  const told = error instanceof Error && !compiled ? `${error.message}\n${error.stack ?? ''}` : '';
+  const at = told.indexOf(`${file}:`);
+  const [line, column] = at < 0 ? [] : told.slice(at + file.length + 1, at + file.length + 20).split(/\D/);
+  return line && column ? ` (line ${line}, column ${column})` : '';
 }

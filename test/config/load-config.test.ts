@@ -44,7 +44,7 @@ describe('loading', () => {
       `import { defineAgent, defineConfig, defineTool } from 'holdfast';
        import { z } from 'zod';
        import { greeting } from './greeting.ts';
-       const name: string = 'greeter';
+       const name: string = await Promise.resolve('greeter');
        const greet = defineTool({
          name: 'greet', description: 'Greets.', input: z.object({ who: z.string() }),
          annotations: { readOnlyHint: true }, execute: async ({ who }) => greeting(who),
@@ -73,14 +73,24 @@ describe('loading', () => {
   });
 
   test.each([
-    ['a syntax error', 'export default {', /holdfast\.config\.ts could not be loaded/],
-    ['an exception', `throw new Error('no luck'); export default {};`, /could not be loaded: no luck/],
+    [
+      'a syntax error',
+      'export default {\n  model: ,\n};',
+      /could not be loaded: .*Unexpected token \(line 2, column \d+\)$/,
+    ],
+    [
+      'an exception',
+      `throw new Error('no luck'); export default {};`,
+      /could not be loaded: no luck \(line 1, column \d+\)$/,
+    ],
     [
       'an unknown package',
       `import 'no-such-package-xyz'; export default {};`,
       /could not be loaded: .*no-such-package-xyz/,
     ],
     ['a function', 'export default () => ({});', /default export must be/],
+    ['no default export', 'export const model = "a/b";', /default export must be/],
+    ['a workspace that is no folder', 'export default { workspace: "./nope" };', /^workspace: .*nope is not a folder$/],
     [
       'a wrong setting',
       'export default { agents: [{ name: "a", maxToolTurns: "ten" }] };',
