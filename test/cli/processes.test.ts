@@ -189,7 +189,7 @@ describe('with a model that takes its time', () => {
   let provider: FakeProvider;
   let slow: Workspace;
   beforeEach(async () => {
-    provider = await startFakeProvider(() => ({ text: Array(400).fill('word '), chunkDelayMs: 50 }));
+    provider = await startFakeProvider(() => ({ text: Array(8000).fill('word '), chunkDelayMs: 50 }));
     slow = new Workspace({ HOLDFAST_MODEL: 'openai/m', OPENAI_API_KEY: 'k', OPENAI_BASE_URL: provider.baseURL });
   });
   afterEach(async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { HoldfastClient } from '../../client/holdfast-client.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { TASK_QUEUE } from '../../contract/identity.ts';
@@ -11,6 +12,9 @@ import { requireModel } from '../require-model.ts';
 import type { Settings } from '../settings.ts';
 import { leaseTemporal, type TemporalLease, webUiLink, workerMayRun } from '../temporal-access.ts';
 import { startWorkerChild, type WorkerChild } from '../worker-child.ts';
+
+/** How long the end of a workflow is waited for, once its run has ended. */
+const CLOSING_MS = 10_000;
 
 export interface RunCommand {
   readonly settings: Settings;
@@ -92,8 +96,19 @@ async function converse(command: RunCommand, { client, lease, worker, cancel }: 
   const owner = runId === undefined ? undefined : (await client.store.run(runId))?.owner;
   const link = webUiLink(lease.access, sent.workflowId, owner);
   renderer.end(link === undefined ? undefined : `Session ${sent.sessionId} · ${link}`);
+  if (worker !== undefined && owner !== undefined) await closed(client, sent.workflowId, owner);
   cancel.removeEventListener('abort', cancelRun);
   return settled ?? EXIT.runFailed;
+}
+
+/** A run has its terminal event a moment before its workflow closes; without a worker the session would stay busy. */
+async function closed(client: HoldfastClient, workflowId: string, temporalRunId: string): Promise<void> {
+  const handle = client.temporal.workflow.getHandle(workflowId, temporalRunId, { followRuns: false });
+  const ended = handle.result().then(
+    () => {},
+    () => {}, // It failed or went on as new: closed as well.
+  );
+  await Promise.race([ended, delay(CLOSING_MS, undefined, { ref: false })]);
 }
 
 function messageOf({ text, session, agent, model }: RunCommand): Parameters<HoldfastClient['start']>[0] {

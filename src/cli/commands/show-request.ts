@@ -1,0 +1,16 @@
+import { rebuildRequest } from '../../client/rebuild-request.ts';
+import { buildProviders } from '../../config/build-providers.ts';
+import { loadCatalog } from '../../providers/catalog.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import type { Settings } from '../settings.ts';
+import { withStore } from '../with-client.ts';
+
+/** Prints the body of the request that a run made at a step, byte for byte, and a line end. */
+export function showRequest(settings: Settings, runId: string, step: number): Promise<ExitCode> {
+  return withStore(settings, async (store) => {
+    const providers = buildProviders(settings.config, process.env, 'offline/extractive');
+    const body = await rebuildRequest({ store, providers, catalog: await loadCatalog() }, runId, step);
+    process.stdout.write(`${body}\n`);
+    return EXIT.ok;
+  });
+}
