@@ -48,7 +48,7 @@ function joinedObjects(text: string): [ParsedArguments, ...ParsedArguments[]] | 
   const found: ParsedArguments[] = [];
   let at = 0;
   while (at < text.length) {
-    const end = objectEnd(text, at);
+    const end = jsonEnd(text, at);
     if (end === undefined) return undefined;
     const parsed = tryParse(text.slice(at, end));
     if (parsed === undefined || !isJsonObject(parsed.value)) return undefined;
@@ -61,12 +61,12 @@ function joinedObjects(text: string): [ParsedArguments, ...ParsedArguments[]] | 
 }
 
 /**
- * Index after the JSON object that starts at `from`, or `undefined` when none starts there or it is cut off.
+ * Index after the JSON object or array that starts at `from`, or `undefined` when none starts there or it is cut off.
  *
  * Looks at brackets and strings only; whether the span is JSON is for `JSON.parse` to say.
  */
-export function objectEnd(text: string, from: number): number | undefined {
-  if (text.charAt(from) !== '{') return undefined;
+export function jsonEnd(text: string, from: number): number | undefined {
+  if (text.charAt(from) !== '{' && text.charAt(from) !== '[') return undefined;
   let depth = 0;
   let inString = false;
   for (let i = from; i < text.length; i += 1) {

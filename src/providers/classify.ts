@@ -1,13 +1,14 @@
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { BY_STATUS, GENERAL, SPECIFIC } from './error-words.ts';
 import { type OverflowNumbers, ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from './errors.ts';
+import { overflowNumbers } from './overflow-numbers.ts';
 import {
   BYTES_PHRASES,
   BYTES_WORDS,
+  comparesTokens,
   OUTPUT_LIMIT_PHRASES,
   OVERFLOW_PHRASES,
   OVERFLOW_WORDS,
-  overflowNumbers,
 } from './overflow-phrases.ts';
 import { redact } from './redact.ts';
 import { type HeaderBag, MAX_WAIT_MS, retryAfterMs } from './retry-after.ts';
@@ -81,7 +82,7 @@ function sizeVerdict(body: ErrorBody, status: number | undefined): Verdict | und
     const numbers = overflowNumbers(body.message);
     return { code: 'request_too_large', options: { numbers, maybeOverflow: body.message === '' } };
   }
-  if (!matches(OUTPUT_LIMIT_PHRASES)) return undefined;
+  if (!matches(OUTPUT_LIMIT_PHRASES)) return comparesTokens(body.message) ? overflow(body) : undefined;
   return { code: 'invalid_request', options: { remedy: 'lower_output', numbers: overflowNumbers(body.message) } };
 }
 

@@ -1,4 +1,4 @@
-import { objectEnd } from './call-arguments.ts';
+import { jsonEnd } from './call-arguments.ts';
 import { ProviderError } from './errors.ts';
 import { redact } from './redact.ts';
 
@@ -52,7 +52,7 @@ export function parseJsonBody(body: string): readonly unknown[] {
       continue;
     }
     if (body.charAt(at) !== '{') throw notJson(body.slice(at));
-    const end = objectEnd(body, at);
+    const end = jsonEnd(body, at);
     if (end === undefined) throw new ProviderError('incomplete_stream', 'The answer is JSON that was cut off.');
     const parsed = tryParse(body.slice(at, end));
     if (parsed === undefined) throw notJson(body.slice(at));

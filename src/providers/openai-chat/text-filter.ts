@@ -1,6 +1,7 @@
 import type { ToolNames } from '../tool-names.ts';
 import { type CodeTracker, createCodeTracker } from './code-tracker.ts';
-import { TEXT_CALL_FORMS, type TextCall, type TextCallForm } from './text-calls.ts';
+import type { TextCall, TextCallForm } from './text-call-form.ts';
+import { TEXT_CALL_FORMS } from './text-calls.ts';
 
 export type Segment =
   | { readonly type: 'text' | 'reasoning'; readonly text: string }

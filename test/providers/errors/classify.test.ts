@@ -83,6 +83,12 @@ const ROWS: readonly Row[] = [
     why: 'the named wait is short',
   },
   {
+    code: 'quota',
+    status: 429,
+    body: { code: 'Some resource has been exhausted', error: 'Your team has used all available credits.' },
+    why: 'the sentence says it',
+  },
+  {
     code: 'overloaded',
     status: 529,
     body: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },

@@ -232,6 +232,18 @@ const OVERFLOWS: readonly Shape[] = [
     body: error('The prompt is too long: 143000, model maximum context length: 131071'),
     numbers: { limit: 131071, requested: 143000 },
   },
+  {
+    from: 'Vertex',
+    body: error(
+      'Unable to submit request because the input token count is 1200000 but model only supports up to 1048576.',
+    ),
+    numbers: { limit: 1048576, requested: 1200000 },
+  },
+  {
+    from: 'a server nobody has seen',
+    body: error('Sorry: your 150,000 tokens are more than the 131,072 that this deployment can read.'),
+    numbers: { limit: 131072, requested: 150000 },
+  },
   { from: 'Zhipu', body: { error: { code: '1261', message: 'Prompt 超长' } } },
   {
     from: 'Chinese',

@@ -69,6 +69,11 @@ const LEAKS: readonly (readonly [form: string, text: string, said?: string])[] =
   ],
   ['Harmony, stripped', 'commentary to=functions.get_weather json{"city":"Oslo"}'],
   ['Mistral', '[TOOL_CALLS][{"name": "get_weather", "arguments": {"city": "Oslo"}}]'],
+  [
+    'DSML with plain bars',
+    '<|DSML|tool_calls><|DSML|invoke name="get_weather"><|DSML|parameter name="city" string="true">Oslo</|DSML|parameter></|DSML|invoke></|DSML|tool_calls>',
+  ],
+  ['Mistral, text behind', '[TOOL_CALLS] [{"name": "get_weather", "arguments": {"city": "Oslo"}}] [done]', ' [done]'],
   ['Mistral, newer', '[TOOL_CALLS]get_weather[ARGS]{"city": "Oslo"}'],
   ['bare JSON', '{"name": "get_weather", "arguments": {"city": "Oslo"}}'],
 ];
@@ -113,6 +118,14 @@ const PROSE: readonly (readonly [why: string, text: string])[] = [
   ['an answer in JSON', '{"city": "Oslo", "temperature": 3}'],
   ['an answer in JSON with a name', '{"name": "Oslo", "population": 700000}'],
   ['JSON that calls, followed by words', '{"name": "get_weather", "arguments": {}} is what I would send.'],
+  [
+    'an example further on, in a fence',
+    'Use <function_calls> like this:\n```\n<invoke name="get_weather"><parameter name="city">Oslo</parameter></invoke>\n```',
+  ],
+  [
+    'tokens further on, in a fence',
+    'The token <|tool_calls_section_begin|> begins:\n```\n<|tool_call_begin|>get_weather<|tool_call_argument_begin|>{}<|tool_call_end|>\n```',
+  ],
   ['HTML', '<b>bold</b> and <think> in the middle</think>.'],
 ];
 
