@@ -110,8 +110,20 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .command('show')
     .description('show a session with its transcript, or a run with its steps')
     .argument('<session-or-run>')
+    .addOption(
+      new Option('--request <step>', 'print the request of that step of a run, byte for byte').argParser(wholeNumber),
+    )
+    .option('--context', 'tell what the next request would do with each item, and why')
     .addOption(output())
-    .action(async (named: string, options: OutputOption) => {
+    .action(async (named: string, options: OutputOption & { request?: number; context?: boolean }) => {
+      if (options.request !== undefined) {
+        const { showRequest } = await import('./commands/show-request.ts');
+        return done(await showRequest(await settings(), named, options.request));
+      }
+      if (options.context === true) {
+        const { showContext } = await import('./commands/show-context.ts');
+        return done(await showContext(await settings(), named, options.output));
+      }
       const { show } = await import('./commands/show.ts');
       done(await show(await settings(), named, options.output));
     });
@@ -135,6 +147,41 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
         }),
       );
     });
+  program
+    .command('check')
+    .description('say what is wrong with a transcript file: OpenAI chat, Anthropic messages, Holdfast JSON lines')
+    .argument('<file>')
+    .addOption(output())
+    .action(async (file: string, options: OutputOption) => {
+      const { check } = await import('./commands/check.ts');
+      done(await check(file, options.output));
+    });
+  program
+    .command('import')
+    .description('make a new session of a transcript file, and tell what was repaired')
+    .argument('<file>')
+    .option('--session <id>', 'id of the new session')
+    .addOption(output())
+    .action(async (file: string, options: OutputOption & { session?: string }) => {
+      const { importTranscript } = await import('./commands/import.ts');
+      done(await importTranscript(await settings(), file, { session: options.session, output: options.output }));
+    });
+  program
+    .command('export')
+    .description('write a session as a file')
+    .argument('<session>')
+    .addOption(
+      new Option('--format <format>', 'format of the file')
+        .choices(['holdfast-jsonl', 'openai-chat', 'anthropic'])
+        .default('holdfast-jsonl'),
+    )
+    .option('--to <file>', 'file to write (default: the standard output)')
+    .action(
+      async (session: string, options: { format: 'holdfast-jsonl' | 'openai-chat' | 'anthropic'; to?: string }) => {
+        const { exportSession } = await import('./commands/export.ts');
+        done(await exportSession(await settings(), session, { format: options.format, file: options.to }));
+      },
+    );
   program
     .command('doctor')
     .description('check everything a run needs, and say how to mend what is wrong')

@@ -66,7 +66,11 @@ function openingEvents(input: OpenRun): readonly AgentEvent[] {
   ];
 }
 
-async function insertRun(write: SessionWrite, input: OpenRun): Promise<void> {
+/** Writes the row of a run that begins. */
+export async function insertRun(
+  write: SessionWrite,
+  input: Pick<OpenRun, 'runId' | 'agent' | 'model' | 'config'>,
+): Promise<void> {
   const { sessionId, owner } = write.writer;
   const last = await write.trx
     .selectFrom('agent_runs')

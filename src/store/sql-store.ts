@@ -8,6 +8,7 @@ import { commitStep } from './commit-step.ts';
 import { type Database, guarded, timestamp } from './database.ts';
 import { appendDeltas, readDeltas } from './deltas.ts';
 import { bindNamespace, readIdentity, touch } from './identity.ts';
+import { importSession } from './import-session.ts';
 import { openRun } from './open-run.ts';
 import { callResult, lateResult } from './read-calls.ts';
 import { messageOutcome, runOfMessage } from './read-messages.ts';
@@ -39,6 +40,7 @@ export function createStore(database: Database, storeId: string): Store {
     settleBatch: (writer, input) => settleBatch(target(writer, input.ref), input),
     closeRun: (writer, input) => closeRun(target(writer, input.ref), input),
 
+    importSession: (input) => importSession(database, input),
     putBlob: (bytes, mediaType, name) => putBlob(database, bytes, mediaType, name),
     blob: (sha256) => blob(database, sha256),
 

@@ -91,7 +91,10 @@ export interface BeginStep {
   readonly append: readonly AgentItem[];
   /** Ids of the messages among `append` that were accepted from outside (they get their outcome from this run). */
   readonly joined: readonly string[];
-  /** Written when the step begins; when a later attempt begins it again, only its `model_attempt_restarted` is. */
+  /**
+   * Written with the settlement and `append` when an activity begins the step. A later attempt of the same activity
+   * writes only its `model_attempt_restarted`; another activity (after a compaction) writes all of its own.
+   */
   readonly events: readonly AgentEvent[];
 }
 
@@ -218,6 +221,13 @@ export interface AppendDeltas {
   readonly deltas: readonly Delta[];
 }
 
+export interface ImportSession {
+  readonly sessionId: string;
+  readonly runId: string;
+  /** Valid and closed (see `validate`), call ids unique. */
+  readonly items: readonly AgentItem[];
+}
+
 export interface SessionRow {
   readonly sessionId: string;
   readonly createdAt: string;
@@ -304,6 +314,9 @@ export interface Store {
   /** When a run ends early: writes the result batch of `step`, if it is open. Idempotent. Returns the head. */
   settleBatch(writer: Writer, input: SettleBatch): Promise<{ readonly head: number }>;
   closeRun(writer: Writer, input: CloseRun): Promise<ClosedRun>;
+
+  /** Writes a valid transcript as a new session, under a run of its own. Rejects when the session exists. */
+  importSession(input: ImportSession): Promise<{ readonly head: number }>;
 
   putBlob(bytes: Uint8Array, mediaType: string, name?: string): Promise<MediaRef>;
   blob(sha256: string): Promise<Uint8Array | undefined>;

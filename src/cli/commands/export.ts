@@ -6,8 +6,6 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Settings } from '../settings.ts';
 import { withStore } from '../with-client.ts';
 
-export const EXPORT_FORMATS: readonly ExportFormat[] = ['holdfast-jsonl', 'openai-chat', 'anthropic'];
-
 /** Writes a session to a file or the standard output; what the format cannot hold is told on the standard error. */
 export function exportSession(
   settings: Settings,

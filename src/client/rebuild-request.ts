@@ -1,0 +1,74 @@
+import { HoldfastError } from '../contract/errors.ts';
+import type { Catalog } from '../providers/catalog.ts';
+import type { ProviderRegistry } from '../providers/registry.ts';
+import { targetOf } from '../providers/request-target.ts';
+import { withoutReplay } from '../providers/without-replay.ts';
+import { loadRunConfig } from '../store/run-config.ts';
+import type { RunRow, Store } from '../store/store.ts';
+import { windowBudget } from '../transcript/budget.ts';
+import { buildRequest } from '../transcript/build-request.ts';
+import type { MediaRef, TranscriptEntry } from '../transcript/items.ts';
+import type { MessageRequest } from '../transcript/message.ts';
+import { buildView, type View } from '../transcript/view.ts';
+
+export interface RebuildDeps {
+  readonly store: Store;
+  readonly providers: ProviderRegistry;
+  readonly catalog: Pick<Catalog, 'facts'>;
+}
+
+/**
+ * The body of a request that a run made, byte for byte as it went out, from what the store keeps.
+ *
+ * @throws HoldfastError `NotFound` when the run has no such step, `UnknownModel` when its provider is not set up here.
+ */
+export async function rebuildRequest(deps: RebuildDeps, runId: string, step: number): Promise<string> {
+  const { store, providers, catalog } = deps;
+  const row = await store.request(runId, step);
+  const made = row?.request;
+  if (row === undefined || made === undefined || made === null) {
+    throw new HoldfastError('NotFound', `run ${runId} has no committed model call at step ${step}`);
+  }
+  const run = await loadRunConfig(store, runId);
+  const sessionId = (await store.run(runId))?.sessionId ?? '';
+  const view = await viewAt(store, sessionId, Number(made.head), run.config.window);
+  const target = targetOf(providers.resolve(String(made.model)), catalog);
+  const maxOutputTokens = typeof made.maxOutputTokens === 'number' ? made.maxOutputTokens : null;
+  const { request } = buildRequest({ ...run, maxOutputTokens }, view, target);
+  const sent = made.withoutReplay === true ? withoutReplay(request) : request;
+  const media = await loadMedia(store, mediaOf(sent));
+  return JSON.stringify(target.connection.wire(sent, (ref) => media.get(ref.sha256)));
+}
+
+/** What the next request of a run's session would carry. */
+export async function currentView(store: Store, run: RunRow): Promise<View> {
+  const { config } = await loadRunConfig(store, run.runId);
+  return viewAt(store, run.sessionId, Number.MAX_SAFE_INTEGER, config.window);
+}
+
+async function viewAt(store: Store, sessionId: string, head: number, window: number): Promise<View> {
+  const entries: TranscriptEntry[] = [];
+  for (;;) {
+    const page = await store.entries(sessionId, { afterSeq: entries.at(-1)?.seq ?? 0, limit: 1000 });
+    entries.push(...page.filter(({ seq }) => seq <= head));
+    if (page.length < 1000 || (page.at(-1)?.seq ?? 0) >= head) break;
+  }
+  return buildView({ entries, budget: { budget: windowBudget({ window }).budget } });
+}
+
+function mediaOf({ messages }: MessageRequest): MediaRef[] {
+  const blocks = messages.flatMap((message): readonly object[] => message.content);
+  const inner = blocks.flatMap((block) =>
+    'content' in block && Array.isArray(block.content) ? block.content : [block],
+  );
+  return inner.flatMap((block: object) => ('media' in block ? [block.media as MediaRef] : []));
+}
+
+async function loadMedia(store: Store, refs: readonly MediaRef[]): Promise<ReadonlyMap<string, string>> {
+  const base64 = new Map<string, string>();
+  for (const { sha256 } of refs) {
+    const bytes = base64.has(sha256) ? undefined : await store.blob(sha256);
+    if (bytes !== undefined) base64.set(sha256, Buffer.from(bytes).toString('base64'));
+  }
+  return base64;
+}
