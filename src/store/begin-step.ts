@@ -1,14 +1,15 @@
 import type { AgentEvent } from '../transcript/events.ts';
+import type { AgentItem } from '../transcript/items.ts';
 import { appendEvents } from './append-events.ts';
 import { appendItems } from './append-items.ts';
-import { noteTaken } from './messages.ts';
+import { noteTaken, takenBy } from './messages.ts';
 import { closeOpenBatch } from './open-batch.ts';
-import { prepared, preparedInsert, type Value } from './prepared.ts';
+import { prepared, type Value } from './prepared.ts';
 import { isClosed } from './run-state.ts';
 import { type RunWrite, writeRun } from './run-write.ts';
 import type { RequestsTable } from './schema.ts';
 import type { SessionWrite } from './session-write.ts';
-import type { BeginStep, BegunStep } from './store.ts';
+import type { BeginStep, BegunStep, Writer } from './store.ts';
 
 /** See {@link Store.beginStep}. */
 export async function beginStep(target: RunWrite, input: BeginStep): Promise<BegunStep> {
@@ -22,59 +23,92 @@ export async function beginStep(target: RunWrite, input: BeginStep): Promise<Beg
     if (request.outcome_json !== null) {
       return { status: 'committed', head: write.lastSeq, outcome: JSON.parse(request.outcome_json) };
     }
-    if (request.owner !== target.writer.owner || request.attempt < target.writer.attempt)
+    if (!sameActivity(request, target.writer)) {
+      await begin(write, input);
+    } else if (request.attempt < target.writer.attempt) {
       await beginAgain(write, input);
+    }
     return { status: 'begun', head: write.lastSeq };
   });
 }
 
-export async function requestRow(
-  write: SessionWrite,
-  runId: string,
-  step: number,
-): Promise<Pick<RequestsTable, 'outcome_json' | 'attempt' | 'owner'> | undefined> {
+/**
+ * Whether the step was begun by an earlier attempt of the writer's activity, which then wrote what this one would. An
+ * activity of its own brings messages of its own: the step's first call may have ended without a response, to compact.
+ */
+function sameActivity(request: BegunRequest, writer: Writer): boolean {
+  return request.owner === writer.owner && request.activity_id === writer.activityId;
+}
+
+type BegunRequest = Pick<RequestsTable, 'outcome_json' | 'attempt' | 'owner' | 'activity_id'>;
+
+export async function requestRow(write: SessionWrite, runId: string, step: number): Promise<BegunRequest | undefined> {
   return (await requestOf(write.trx, { runId, step })).rows[0];
 }
 
 const requestOf = prepared((db, value: Value<{ runId: string; step: number }>) =>
   db
     .selectFrom('requests')
-    .select(['outcome_json', 'attempt', 'owner'])
+    .select(['outcome_json', 'attempt', 'owner', 'activity_id'])
     .where('run_id', '=', value('runId'))
     .where('step', '=', value('step')),
 );
 
-const insertRequest = preparedInsert('requests');
-
 async function begin(write: SessionWrite, input: BeginStep): Promise<void> {
   const { runId } = input.ref;
   await closeOpenBatch(write, input.settlement);
-  await appendItems(write, { runId, step: input.step }, input.append);
+  await appendItems(write, { runId, step: input.step }, await notTaken(write, runId, input.append));
   await appendEvents(write, runId, input.events);
   for (const messageId of input.joined) await noteTaken(write, runId, { messageId, mode: 'steer' });
-  await insertRequest(write.trx, [
-    {
-      run_id: runId,
-      step: input.step,
-      session_id: write.writer.sessionId,
-      owner: write.writer.owner,
-      attempt: write.writer.attempt,
-      head_at_begin: write.lastSeq,
-      began_at: write.at,
-      model: null,
-      request_json: null,
-      outcome_json: null,
-      committed_at: null,
-    },
-  ]);
+  const { owner, activityId, attempt, sessionId } = write.writer;
+  const begun = { owner, activityId, attempt, head: write.lastSeq, at: write.at };
+  await putRequest(write.trx, { runId, step: input.step, sessionId, ...begun });
 }
+
+/** A message is in the transcript once, however often it is handed in. */
+async function notTaken(
+  write: SessionWrite,
+  runId: string,
+  items: readonly AgentItem[],
+): Promise<readonly AgentItem[]> {
+  if (items.length === 0) return items;
+  const taken = new Set(await takenBy(write, runId));
+  return items.filter(
+    (item) => item.kind !== 'user_message' || item.messageId === undefined || !taken.has(item.messageId),
+  );
+}
+
+interface NewRequest {
+  readonly runId: string;
+  readonly step: number;
+  readonly sessionId: string;
+  readonly owner: string;
+  readonly activityId: string;
+  readonly attempt: number;
+  readonly head: number;
+  readonly at: string;
+}
+
+const putRequest = prepared((db, value: Value<NewRequest>) => {
+  const begun = {
+    owner: value('owner'),
+    activity_id: value('activityId'),
+    attempt: value('attempt'),
+    head_at_begin: value('head'),
+    began_at: value('at'),
+  };
+  return db
+    .insertInto('requests')
+    .values({ run_id: value('runId'), step: value('step'), session_id: value('sessionId'), ...begun })
+    .onConflict((conflict) => conflict.columns(['run_id', 'step']).doUpdateSet(begun));
+});
 
 /** A later attempt: what the first one wrote stands; only its partial text is void, and readers are told so. */
 async function beginAgain(write: SessionWrite, input: BeginStep): Promise<void> {
   const { runId } = input.ref;
   await write.trx
     .updateTable('requests')
-    .set({ attempt: write.writer.attempt, owner: write.writer.owner })
+    .set({ attempt: write.writer.attempt })
     .where('run_id', '=', runId)
     .where('step', '=', input.step)
     .execute();

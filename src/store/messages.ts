@@ -3,12 +3,18 @@ import type { AcceptedMessage } from './store.ts';
 
 type Waiting = Pick<AcceptedMessage, 'messageId' | 'mode'>;
 
-/** Remembers that a message waits behind `runId`. A message that is known already stays as it is. */
+/** Remembers that a message waits behind `runId`. One that was taken in, or has ended, stays as it is. */
 export async function noteQueued(write: SessionWrite, runId: string, message: Waiting): Promise<void> {
   await write.trx
     .insertInto('messages')
     .values({ ...newMessage(write, runId, message), run_id: null })
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) =>
+      conflict
+        .columns(['session_id', 'message_id'])
+        .doUpdateSet({ queued_run_id: runId })
+        .where('messages.run_id', 'is', null)
+        .where('messages.outcome_run_id', 'is', null),
+    )
     .execute();
 }
 

@@ -137,6 +137,7 @@ const STATEMENTS: readonly string[] = [
     step integer not null,
     session_id text not null references sessions (session_id),
     owner text not null,
+    activity_id text not null,
     attempt integer not null,
     head_at_begin integer not null,
     began_at text not null,

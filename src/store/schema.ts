@@ -168,12 +168,13 @@ interface BlobsTable {
   created_at: string;
 }
 
-/** A model call. `committed_at` and `outcome_json` are set together. */
+/** A model call and the activity that began it last. `committed_at` and `outcome_json` are set together. */
 export interface RequestsTable {
   run_id: string;
   step: number;
   session_id: string;
   owner: string;
+  activity_id: string;
   attempt: number;
   head_at_begin: number;
   began_at: string;

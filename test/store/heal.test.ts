@@ -82,6 +82,18 @@ describe.each(availableStores())('$kind: a run whose workflow vanished', ({ make
     expect((await store.events('closed')).map(({ index }) => index)).toEqual([0, 1, 2, 3]);
   });
 
+  test('a message that waited through several runs fails with the last of them', async () => {
+    const store = await make();
+    const first = new Execution(store, { sessionId: 's', runId: 'r1' });
+    await first.open('m1', [message('m2'), message('m3')]);
+    await first.answer('m1');
+    const second = new Execution(store, { sessionId: 's', runId: 'r2' });
+    await second.open('m2', [message('m3')]);
+    const next = new Execution(store, { sessionId: 's', runId: 'r3', owner: 'execution-2', scheduledAtMs: 2_000 });
+    await next.open('m4');
+    expect(await store.outcome('s', 'm3')).toMatchObject({ runId: 'r2', event: { answers: ['m2', 'm3'] } });
+  });
+
   test('other sessions are left alone', async () => {
     const store = await make();
     const other = new Execution(store, { sessionId: 'other', runId: 'theirs' });

@@ -17,7 +17,8 @@ const TABLES = {
   facts: 'fact_id session_id scope kind text source_seq source_json status created_at updated_at',
   messages: 'session_id message_id mode queued_run_id run_id accepted_at outcome_run_id outcome_index',
   model_calibration: 'model factor samples updated_at',
-  requests: 'run_id step session_id owner attempt head_at_begin began_at model request_json outcome_json committed_at',
+  requests:
+    'run_id step session_id owner activity_id attempt head_at_begin began_at model request_json outcome_json committed_at',
   session_compactions:
     'compaction_id session_id trigger reason summary first_kept_turn_id first_kept_seq protected_seqs_json source_hash tokens_before tokens_after provider_id model quality_json metadata_json created_at',
   sessions: 'session_id title created_at updated_at owner claimed_at_ms last_seq open_batch_seq',

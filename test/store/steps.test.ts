@@ -51,6 +51,22 @@ describe.each(availableStores())('$kind: steps and calls', ({ make }) => {
     expect(await store.runOfMessage('s', 'm2')).toBe('r1');
   });
 
+  test('another activity of the same step brings messages of its own, each of them once', async () => {
+    const store = await make();
+    const run = new Execution(store, { sessionId: 's', runId: 'r1' });
+    await run.open('m1');
+    const first = { append: [userItem('m2')], joined: ['m2'] };
+    await run.begin(0, first, run.writer({ activityId: 'asked to compact' }));
+    const second = { append: [userItem('m2'), userItem('m3')], joined: ['m2', 'm3'] };
+    const after = run.writer({ activityId: 'after the compaction' });
+    expect(await run.begin(0, second, after)).toEqual({ status: 'begun', head: 3 });
+    await run.commit(0, [assistantItem('done')], {}, after);
+    const ids = (await store.entries('s')).map(({ item }) => (item.kind === 'user_message' ? item.messageId : null));
+    expect(ids).toEqual(['m1', 'm2', 'm3', null]);
+    expect(await store.request('r1', 0)).toMatchObject({ headAtBegin: 3 });
+    expect(await run.answer('m1')).toMatchObject({ final: { answers: ['m1', 'm2', 'm3'] } });
+  });
+
   test('the next step closes the batch: stored results in call order, the others as they ended', async () => {
     const store = await make();
     const run = new Execution(store, { sessionId: 's', runId: 'r1' });
