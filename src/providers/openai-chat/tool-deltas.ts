@@ -49,8 +49,9 @@ export function createCallAssembler(names: ToolNames, nextPart: () => number): C
       const call = owner === 'repeat' ? undefined : (owner ?? open(fragment));
       if (call === undefined) return [];
       if (owner !== undefined) extend(call, fragment, names);
-      call.text += fragment.text;
-      return [...said(call, fragment.text, names), ...replayOf(call, fragment)];
+      const text = newText(call.text, fragment.text);
+      call.text += text;
+      return [...said(call, text, names), ...replayOf(call, fragment)];
     },
     end: () => calls.flatMap((call) => (call.announced === undefined ? said(call, '', names, true) : [])),
     get count() {
@@ -63,12 +64,17 @@ function readFragment(delta: JsonObject): Fragment {
   const fn = isJsonObject(delta.function) ? delta.function : delta;
   const args = fn.arguments ?? fn.parameters;
   return {
-    index: typeof delta.index === 'number' ? delta.index : undefined,
-    id: typeof delta.id === 'string' ? delta.id : '',
+    index: delta.index === undefined || delta.index === null || delta.index === '' ? undefined : Number(delta.index),
+    id: typeof delta.id === 'number' ? String(delta.id) : typeof delta.id === 'string' ? delta.id : '',
     name: typeof fn.name === 'string' ? fn.name : '',
     text: typeof args === 'string' ? args : args === null || args === undefined ? '' : JSON.stringify(args),
     extra: isJsonObject(delta.extra_content) ? delta.extra_content : undefined,
   };
+}
+
+/** Servers that send the arguments anew and longer each time: a JSON object never begins twice, so what is known goes. */
+function newText(known: string, text: string): string {
+  return known.startsWith('{') && text.startsWith(known) ? text.slice(known.length) : text;
 }
 
 /** The call that a fragment continues, `undefined` when it begins one, `repeat` when it only says again what is known. */

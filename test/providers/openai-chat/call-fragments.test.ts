@@ -172,6 +172,16 @@ const ROWS: readonly (readonly [why: string, groups: readonly (readonly Fragment
     [[w, { city: 'Oslo' }, 'a']],
   ],
   [
+    'arguments sent anew and longer each time',
+    [
+      [{ index: 0, id: 'a', name: w, args: '{"ci' }],
+      [{ index: 0, args: '{"city":"Os' }],
+      [{ index: 0, args: OSLO }],
+      [{ index: 0, args: OSLO }],
+    ],
+    [[w, { city: 'Oslo' }, 'a']],
+  ],
+  [
     'arguments as an object, and as null',
     [
       [
