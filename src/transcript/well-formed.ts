@@ -1,9 +1,11 @@
-/** A lone half of a surrogate pair; with the `u` flag a whole pair never matches. */
-const LONE_SURROGATE = /\p{Surrogate}/gu;
+/** ECMAScript 2024, which every Node that we run on has and our `lib` does not know yet. */
+interface UnicodeString {
+  toWellFormed(): string;
+}
 
 /** `text` with every lone surrogate half replaced by U+FFFD, so that it survives UTF-8 and every JSON parser. */
 export function wellFormed(text: string): string {
-  return text.replace(LONE_SURROGATE, '\uFFFD');
+  return (text as unknown as UnicodeString).toWellFormed();
 }
 
 /** Length in UTF-8 bytes; a lone half counts as the three bytes of U+FFFD. */
