@@ -9,9 +9,10 @@ import { wireTools } from '../schema/wire-tools.ts';
 import { GO_ON } from '../stand-ins.ts';
 import { responsesFormat } from '../structured-output.ts';
 import type { WireLoss } from '../wire-loss.ts';
-import { type AssistantContext, assistantItems, customCalls, type InputItem } from './assistant-items.ts';
+import { assistantItems, customCalls } from './assistant-items.ts';
 import { inputContent, type MediaContext, outputContent } from './content.ts';
 import { type ModelTraits, modelTraits, type ResponsesOptions } from './options.ts';
+import type { AssistantContext, InputItem } from './reasoning-items.ts';
 
 export type ResponsesBody = OpenAI.Responses.ResponseCreateParamsStreaming;
 

@@ -382,7 +382,8 @@ const own = {
       ? { text: '', data: { redacted: `R${n}` } }
       : { text: `thought ${n}`, data: thinkingReplay(`thought ${n}`, SIGNATURE) },
 } as const;
-const RUNS = { numRuns: Number(process.env.HOLDFAST_FC_RUNS ?? 150) };
+/** One run builds and checks up to a dozen requests. */
+const RUNS = { numRuns: Number(process.env.HOLDFAST_FC_RUNS ?? 100) };
 
 /** System, tools and messages as one list of blocks, without cache marks. */
 function blocksOf(body: ReturnType<typeof toWire>['body']): readonly string[] {
