@@ -69,27 +69,21 @@ const VALIDATE = [
 const PAIRING = [
   mutation(
     'pair-results.ts',
-    'the farthest batch gets the result',
-    'const top = stack?.at(-1);\n  const ordinal',
-    'const top = stack?.at(0);\n  const ordinal',
+    'a batch that is over still takes results',
+    'else waiting.set(callId',
+    'else if (calls === undefined) waiting.set(callId',
   ),
-  mutation('pair-results.ts', 'a call may be answered twice', 'top.next += 1;', ''),
-  mutation(
-    'pair-results.ts',
-    'an answered batch keeps its place',
-    'if (top.next === top.ordinals.length) stack.pop();',
-    '',
-  ),
+  mutation('pair-results.ts', 'a call may be answered twice', 'calls.next += 1;', ''),
   mutation(
     'pair-results.ts',
     'the second result of a call is called a stranger',
-    'duplicate: stack !== undefined',
+    'duplicate: calls !== undefined',
     'duplicate: false',
   ),
   mutation(
     'pair-results.ts',
-    'each call of a batch waits alone, last first',
-    'else if (top?.index === index) top.ordinals.push(ordinal);',
+    'of the calls of a batch under one id only the last counts',
+    'if (calls?.index === index) calls.ordinals.push(ordinal);\n  else ',
     '',
   ),
 ];

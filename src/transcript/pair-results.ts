@@ -24,40 +24,34 @@ interface Waiting {
 /**
  * Pairs every result with the call before it that it answers, by occurrence: servers repeat ids from turn to turn.
  *
- * The nearest batch with an unanswered call of that id gets the result, within a batch the first such call. So a call
- * that was cut off does not take the result of a later one with its id, and the first recorded result is the one kept.
- * Linear.
+ * Of the calls under one id those of the last batch count, the first unanswered one of them first. So a call that was cut
+ * off never takes the result of a later one with its id, and the first recorded result is the one kept. Linear.
  */
 export function pairResults(items: readonly AgentItem[]): readonly PairedResult[] {
-  const waiting = new Map<string, Waiting[]>();
+  const waiting = new Map<string, Waiting>();
   const paired: PairedResult[] = [];
   for (const [index, item] of items.entries()) {
     if (item.kind === 'tool_call_batch') {
       for (const [ordinal, call] of item.calls.entries()) wait(waiting, call.callId, index, ordinal);
     } else if (item.kind === 'tool_result_batch') {
       for (const [ordinal, { callId }] of item.results.entries()) {
-        const stack = waiting.get(callId);
-        paired.push({ index, ordinal, callId, call: take(stack), duplicate: stack !== undefined });
+        const calls = waiting.get(callId);
+        paired.push({ index, ordinal, callId, call: take(calls), duplicate: calls !== undefined });
       }
     }
   }
   return paired;
 }
 
-function wait(waiting: Map<string, Waiting[]>, callId: string, index: number, ordinal: number): void {
-  const stack = waiting.get(callId);
-  const top = stack?.at(-1);
-  if (stack === undefined) waiting.set(callId, [{ index, ordinals: [ordinal], next: 0 }]);
-  else if (top?.index === index) top.ordinals.push(ordinal);
-  else stack.push({ index, ordinals: [ordinal], next: 0 });
+function wait(waiting: Map<string, Waiting>, callId: string, index: number, ordinal: number): void {
+  const calls = waiting.get(callId);
+  if (calls?.index === index) calls.ordinals.push(ordinal);
+  else waiting.set(callId, { index, ordinals: [ordinal], next: 0 });
 }
 
-function take(stack: Waiting[] | undefined): Place | null {
-  const top = stack?.at(-1);
-  const ordinal = top?.ordinals[top.next];
-  if (stack === undefined || top === undefined || ordinal === undefined) return null;
-  top.next += 1;
-  // The map keeps the emptied stack: a further result of that id is a duplicate, not a stranger.
-  if (top.next === top.ordinals.length) stack.pop();
-  return { index: top.index, ordinal };
+function take(calls: Waiting | undefined): Place | null {
+  const ordinal = calls?.ordinals[calls.next];
+  if (calls === undefined || ordinal === undefined) return null;
+  calls.next += 1;
+  return { index: calls.index, ordinal };
 }

@@ -100,6 +100,11 @@ const CASES: readonly {
     starts: [0, 1],
   },
   {
+    why: 'nor are they after a turn with one',
+    items: [builtin('r1', 'call', 'b'), user('x'), assistant('r2', 'a'), assistant('r3', 'b')],
+    starts: [0, 1, 2, 3],
+  },
+  {
     why: 'after a pause the next response belongs to the group',
     items: [builtin('r1', 'call', 'b'), builtin('r1', 'result', 'b'), assistant('r2', 'x'), user('y')],
     starts: [0, 3],

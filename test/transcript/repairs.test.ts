@@ -87,6 +87,16 @@ const CASES: Readonly<Record<RepairCode, readonly Case[]>> = {
       output: [calls('r1', 'a'), results(result('a', 'busy', 'error'))],
     },
     {
+      why: 'a second result is not given to an earlier call under that id',
+      input: [calls('r1', 'a'), user('x'), calls('r2', 'a'), results(result('a', '1')), results(result('a', '2'))],
+      repairs: [
+        { code: 'result_added', index: 0, call: 0, result: unknown('a') },
+        { code: 'call_id_changed', index: 2, call: 0, from: 'a', to: 'a~2' },
+        { code: 'result_removed', index: 4, result: 0, callId: 'a', reason: 'duplicate' },
+      ],
+      output: [calls('r1', 'a'), results(unknown('a')), user('x'), renamed('r2', 'a~2'), results(result('a~2', '1'))],
+    },
+    {
       why: 'a stranger before the others does not move them',
       input: [calls('r1', 'a', 'b'), results('x', 'a', 'b')],
       repairs: [{ code: 'result_removed', index: 1, result: 0, callId: 'x', reason: 'orphan' }],
