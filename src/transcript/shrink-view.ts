@@ -57,6 +57,11 @@ export function shrinkView(view: View, options: ShrinkOptions): Shrunk {
   return { edits, view: now, tokensFreed: viewTokens(view) - tokens, fits: tokens <= options.target };
 }
 
+/** Edits for every tool output of the view that is over its cap (the window became smaller, or an import brought it). */
+export function outputsOverCap(view: View, cap: number): readonly ViewEdit[] {
+  return outputEdits(view, Number.POSITIVE_INFINITY, cap, 'output_over_cap', view.items.length);
+}
+
 /** Edits from the oldest on, until `excess` tokens are freed. */
 function untilFreed(
   parts: readonly ViewPart[],
