@@ -1,6 +1,6 @@
 import { requestRow } from './begin-step.ts';
 import { type Database, guarded } from './database.ts';
-import { preparedInsert } from './prepared.ts';
+import { prepared, preparedInsert, type Value } from './prepared.ts';
 import { isClosed, type Run } from './run-state.ts';
 import { type RunWrite, writeRun } from './run-write.ts';
 import type { SessionWrite } from './session-write.ts';
@@ -39,27 +39,33 @@ export async function readDeltas(
   cursor?: { readonly step: number; readonly attempt: number; readonly next: number },
 ): Promise<DeltaPage | undefined> {
   return await guarded(database, async () => {
-    const newest = await database.reader
-      .selectFrom('event_deltas')
-      .select(['step', 'attempt'])
-      .where('run_id', '=', runId)
-      .orderBy('step', 'desc')
-      .orderBy('attempt', 'desc')
-      .limit(1)
-      .executeTakeFirst();
+    const [newest] = (await newestAttempt(database.reader, { runId })).rows;
     if (newest === undefined) return undefined;
     const { step, attempt } = newest;
     const from = cursor?.step === step && cursor.attempt === attempt ? cursor.next : 0;
-    const rows = await database.reader
-      .selectFrom('event_deltas')
-      .select(['n', 'kind', 'text_json'])
-      .where('run_id', '=', runId)
-      .where('step', '=', step)
-      .where('attempt', '=', attempt)
-      .where('n', '>=', from)
-      .orderBy('n')
-      .execute();
+    const { rows } = await deltasFrom(database.reader, { runId, step, attempt, from });
     const deltas = rows.map((row): Delta => ({ kind: row.kind as Delta['kind'], text: JSON.parse(row.text_json) }));
     return { step, attempt, next: (rows.at(-1)?.n ?? from - 1) + 1, deltas };
   });
 }
+
+const newestAttempt = prepared((db, value: Value<{ runId: string }>) =>
+  db
+    .selectFrom('event_deltas')
+    .select(['step', 'attempt'])
+    .where('run_id', '=', value('runId'))
+    .orderBy('step', 'desc')
+    .orderBy('attempt', 'desc')
+    .limit(1),
+);
+
+const deltasFrom = prepared((db, value: Value<{ runId: string; step: number; attempt: number; from: number }>) =>
+  db
+    .selectFrom('event_deltas')
+    .select(['n', 'kind', 'text_json'])
+    .where('run_id', '=', value('runId'))
+    .where('step', '=', value('step'))
+    .where('attempt', '=', value('attempt'))
+    .where('n', '>=', value('from'))
+    .orderBy('n'),
+);

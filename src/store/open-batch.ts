@@ -30,6 +30,7 @@ export async function closeOpenBatch(write: SessionWrite, settlement: Settlement
     if (calls.get(result.callId)?.result === undefined) await saveResult(write, result, { now: write.at });
   }
   await appendItems(write, open.place, [results]);
+  await dropResults(write.trx, open.place);
   const made = results.results.filter((result) => calls.get(result.callId)?.result === undefined);
   await appendEvents(write, open.place.runId, failures(open.batch, open.place.step, made));
 }
@@ -77,7 +78,7 @@ const updateResult = prepared((db, value: Value<ResultUpdate>) =>
     })
     .where('session_id', '=', value('sessionId'))
     .where('call_id', '=', value('callId'))
-    .where('result_json', 'is', null),
+    .where('stored_json', 'is', null),
 );
 
 async function openBatch(
@@ -97,6 +98,15 @@ const liveItem = prepared((db, value: Value<{ sessionId: string; seq: number }>)
     .where('session_id', '=', value('sessionId'))
     .where('seq', '=', value('seq'))
     .where('superseded_by', 'is', null),
+);
+
+/** The batch's item holds the results from now on: they are the bulk of a store, and are kept once. */
+const dropResults = prepared((db, value: Value<Place>) =>
+  db
+    .updateTable('tool_calls')
+    .set({ result_json: null })
+    .where('run_id', '=', value('runId'))
+    .where('step', '=', value('step')),
 );
 
 /** A step has one batch, so its calls are those of the step. */

@@ -1,8 +1,12 @@
 import type { Kysely } from 'kysely';
 import type { RecordedEvent } from '../transcript/events.ts';
 import type { TranscriptEntry } from '../transcript/items.ts';
+import { prepared, type Value } from './prepared.ts';
 import type { Schema } from './schema.ts';
 import type { Store } from './store.ts';
+
+/** More rows than any store holds: the largest count that both databases take. */
+const NO_LIMIT = 2_147_483_647;
 
 /** See {@link Store.entries}. */
 export async function entriesOf(
@@ -10,15 +14,8 @@ export async function entriesOf(
   sessionId: string,
   page: NonNullable<Parameters<Store['entries']>[1]>,
 ): Promise<readonly TranscriptEntry[]> {
-  const rows = await db
-    .selectFrom('transcript_items')
-    .select(['seq', 'run_id', 'step', 'item_json'])
-    .where('session_id', '=', sessionId)
-    .where('superseded_by', 'is', null)
-    .where('seq', '>', page.afterSeq ?? 0)
-    .orderBy('seq')
-    .$if(page.limit !== undefined, (query) => query.limit(page.limit ?? 0))
-    .execute();
+  const { afterSeq = 0, limit = NO_LIMIT } = page;
+  const { rows } = await liveItems(db, { sessionId, afterSeq, limit });
   return rows.map((row) => ({ seq: row.seq, runId: row.run_id, step: row.step, item: JSON.parse(row.item_json) }));
 }
 
@@ -28,14 +25,8 @@ export async function eventsOf(
   runId: string,
   page: NonNullable<Parameters<Store['events']>[1]>,
 ): Promise<readonly RecordedEvent[]> {
-  const rows = await db
-    .selectFrom('agent_events')
-    .select(['index', 'payload_json', 'created_at'])
-    .where('run_id', '=', runId)
-    .where('index', '>=', page.from ?? 0)
-    .orderBy('index')
-    .$if(page.limit !== undefined, (query) => query.limit(page.limit ?? 0))
-    .execute();
+  const { from = 0, limit = NO_LIMIT } = page;
+  const { rows } = await indexedEvents(db, { runId, from, limit });
   return rows.map((row) => ({
     schemaVersion: 1,
     runId,
@@ -44,3 +35,24 @@ export async function eventsOf(
     event: JSON.parse(row.payload_json),
   }));
 }
+
+const liveItems = prepared((db, value: Value<{ sessionId: string; afterSeq: number; limit: number }>) =>
+  db
+    .selectFrom('transcript_items')
+    .select(['seq', 'run_id', 'step', 'item_json'])
+    .where('session_id', '=', value('sessionId'))
+    .where('superseded_by', 'is', null)
+    .where('seq', '>', value('afterSeq'))
+    .orderBy('seq')
+    .limit(value('limit')),
+);
+
+const indexedEvents = prepared((db, value: Value<{ runId: string; from: number; limit: number }>) =>
+  db
+    .selectFrom('agent_events')
+    .select(['index', 'payload_json', 'created_at'])
+    .where('run_id', '=', value('runId'))
+    .where('index', '>=', value('from'))
+    .orderBy('index')
+    .limit(value('limit')),
+);

@@ -120,7 +120,10 @@ interface ConversationTurnsView {
   created_at: string;
 }
 
-/** Every call of a session: asked for, started, ended. `stored_json` and `result_json` are written together, once. */
+/**
+ * Every call of a session: asked for, started, ended. `stored_json` (what people see) is
+ * written once; `result_json` with it, until the batch's item takes the result over.
+ */
 interface ToolCallsTable {
   session_id: string;
   call_id: string;
