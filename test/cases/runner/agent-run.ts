@@ -32,6 +32,7 @@ export async function agentRun(input: Obj, target: Target, answers: readonly Ans
   const lab = await openLab({
     model: modelOf(input),
     settings: input,
+    hangs: answers.some((answer) => answer.end === 'hang'),
     builtinTools: builtinTools(input.tools, target) as JsonObject[],
     repeat: input.repeat_forever === true,
   });

@@ -23,7 +23,7 @@ export async function runErrorIn(one: Case): Promise<Observation> {
 
 async function observe(one: Case, input: Obj): Promise<Observation> {
   const target = targetFor(one, input);
-  const lab = await openLab({ repeat: true });
+  const lab = await openLab({ repeat: true, hangs: input.end === 'hang' });
   try {
     lab.give([
       { http: isObj(input.http) ? input.http : input, end: typeof input.end === 'string' ? input.end : 'close' },

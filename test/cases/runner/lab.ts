@@ -27,6 +27,8 @@ export interface LabSettings {
   readonly builtinTools?: readonly JsonObject[];
   /** Settings of the case that choose how an endpoint is spoken to. */
   readonly settings?: Obj;
+  /** An answer will hang: wait less for it. */
+  readonly hangs?: boolean;
   /** The last answer is given again for ever. */
   readonly repeat?: boolean;
 }

@@ -11,22 +11,25 @@ import { isObj, type Obj } from './case-file.ts';
 import type { Target } from './target.ts';
 
 const API_KEY = 'test-key-not-a-secret';
-/** A hanging answer is given up after this long; the recorded bytes come at once. */
-const IDLE_MS = 1000;
+/** Longer than a busy machine keeps recorded bytes waiting; an answer that hangs is given up sooner. */
+const IDLE_MS = 60_000;
+const HANGING_IDLE_MS = 500;
 
 export interface ProviderSettings {
   readonly baseUrl: string;
   readonly builtinTools?: readonly JsonObject[];
   readonly settings?: Obj;
+  /** An answer will hang. */
+  readonly hangs?: boolean;
 }
 
 /** The product's provider for a target, with the vendor's real client pointed at the replay server. */
 export function makeProvider(
   target: Target,
-  { baseUrl, builtinTools = [], settings = {} }: ProviderSettings,
+  { baseUrl, builtinTools = [], settings = {}, hangs = false }: ProviderSettings,
 ): Provider {
   const id = target.vendor;
-  const idleTimeoutMs = IDLE_MS;
+  const idleTimeoutMs = hangs ? HANGING_IDLE_MS : IDLE_MS;
   if (target.api === 'anthropic') {
     const client = new Anthropic({ baseURL: baseUrl, apiKey: API_KEY, maxRetries: 0 });
     return createAnthropicProvider({ id, client, idleTimeoutMs, builtinTools });
@@ -50,7 +53,7 @@ export function makeProvider(
     endpoint: endpointOf(client.baseURL),
     account: accountOf(API_KEY),
     idleTimeoutMs,
-    firstByteTimeoutMs: 10_000,
+    firstByteTimeoutMs: hangs ? 10_000 : IDLE_MS,
   });
 }
 

@@ -82,10 +82,12 @@ async function send(response: ServerResponse, { http, end, chunkBytes }: Answer)
   response.socket?.setNoDelay(true);
   response.writeHead(Number(http.status ?? 200), headers);
   response.flushHeaders();
-  for (const piece of pieces) {
+  for (const [i, piece] of pieces.entries()) {
     if (response.destroyed) return;
     response.write(piece);
-    if (pieces.length > 1) await new Promise((resolve) => setImmediate(resolve));
+    // Each piece is a chunk of its own to the client; giving way lets it be read before the next comes.
+    if (pieces.length > 1 && (pieces.length < 100 || i % 16 === 0))
+      await new Promise((resolve) => setImmediate(resolve));
   }
   if (end === 'hang') return;
   if (end === 'reset') {

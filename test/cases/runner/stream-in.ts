@@ -76,6 +76,7 @@ async function observeCall(input: Obj, target: Target, answers: readonly Answer[
   const lab = await openLab({
     model: modelOf(input),
     settings: input,
+    hangs: answers.some((answer) => answer.end === 'hang'),
     builtinTools: builtinTools(input.tools, target) as JsonObject[],
   });
   try {
