@@ -84,14 +84,15 @@ export function createChatReader(dialect: Dialect, names: ToolNames): ChatReader
     reasoning(thinking, { field: field ?? 'content' }, out);
     details.push(value.reasoning_details);
     const text = textOf(value.content);
-    if (text !== '') segments(filter.push(text), out);
+    if (isThought(value)) reasoning(text.replace(/<\/?thought>/g, ''), undefined, out);
+    else if (text !== '') segments(filter.push(text), out);
     if (typeof value.refusal === 'string' && value.refusal !== '') {
       refusalPart ??= nextPart();
       out.push({ type: 'refusal_delta', part: refusalPart, text: value.refusal });
     }
     toolCalls(value.tool_calls, out);
     if (isJsonObject(value.function_call)) out.push(...calls.push({ index: 0, function: value.function_call }));
-    if (isJsonObject(value.extra_content)) {
+    if (isJsonObject(value.extra_content) && !isThought(value)) {
       textPart ??= nextPart();
       out.push({ type: 'replay', part: textPart, data: { extra_content: value.extra_content } });
     }
@@ -162,6 +163,12 @@ const CAN_CHANGE: ReadonlySet<StopReason['unified']> = new Set(['stop', 'tool_ca
 
 function isError(value: Json | undefined): boolean {
   return typeof value === 'string' ? value !== '' : isJsonObject(value) && Object.keys(value).length > 0;
+}
+
+/** Whether Gemini marks the text of a delta as its thinking. */
+function isThought(delta: JsonObject): boolean {
+  const google = isJsonObject(delta.extra_content) ? delta.extra_content.google : undefined;
+  return isJsonObject(google) && google.thought === true;
 }
 
 /** An error in place of a chunk, in any of the shapes that servers use. */

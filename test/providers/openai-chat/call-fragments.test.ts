@@ -304,3 +304,12 @@ test('a signature that Gemini attaches to a call is replay data of that call', (
   ]);
   expect(calls[0]?.replay?.data).toEqual({ extra_content: extra });
 });
+
+test('text that Gemini marks as thinking is thinking', () => {
+  const thought = { content: '<thought>Hm, Oslo.</thought>', extra_content: { google: { thought: true } } };
+  const { text, reasoning, items } = readChunks([
+    { choices: [{ index: 0, delta: thought }] },
+    { choices: [{ index: 0, delta: { content: '3 C' }, finish_reason: 'stop' }] },
+  ]);
+  expect([text, reasoning, items.length]).toEqual(['3 C', 'Hm, Oslo.', 2]);
+});
