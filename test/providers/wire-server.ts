@@ -20,6 +20,8 @@ export interface WireServer {
   readonly url: string;
   /** Bodies of the requests, in order. */
   readonly requests: readonly JsonObject[];
+  /** The same as they came. */
+  readonly bodies: readonly string[];
   readonly headers: readonly IncomingMessage['headers'][];
   /** Settles when the client has closed the connection of the last hanging answer. */
   readonly closedByClient: Promise<void>;
@@ -30,6 +32,7 @@ export interface WireServer {
 /** A server on a free port that plays recorded answers, the last one again and again. */
 export async function startWireServer(): Promise<WireServer> {
   const requests: JsonObject[] = [];
+  const bodies: string[] = [];
   const headers: IncomingMessage['headers'][] = [];
   let queue: Answer[] = [];
   let clientClosed: () => void = () => {};
@@ -40,7 +43,9 @@ export async function startWireServer(): Promise<WireServer> {
     const bytes: Buffer[] = [];
     request.on('data', (chunk: Buffer) => bytes.push(chunk));
     request.on('end', () => {
-      requests.push(JSON.parse(Buffer.concat(bytes).toString('utf8')) as JsonObject);
+      const body = Buffer.concat(bytes).toString('utf8');
+      bodies.push(body);
+      requests.push(JSON.parse(body) as JsonObject);
       headers.push(request.headers);
       const answer = queue.length > 1 ? queue.shift() : queue[0];
       response.on('close', () => {
@@ -53,6 +58,7 @@ export async function startWireServer(): Promise<WireServer> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
+    bodies,
     headers,
     closedByClient,
     answer: (...answers) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import OpenAI from 'openai';
+import OpenAI, { AzureOpenAI } from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openaiChat } from '../../../src/providers/openai-chat/adapter.ts';
 import { ask, chunk, type FakeServer, provider, question, sse, startFakeServer } from './fake-server.ts';
@@ -111,6 +111,16 @@ test('one request is made, whatever the client was built with', async () => {
   const client = new OpenAI({ apiKey: 'unused', baseURL: server.baseURL, maxRetries: 3 });
   const eager = openaiChat({ id: 'x', client, dialect: 'generic', endpoint: 'e', account: 'a' });
   await expect(ask(eager)).rejects.toMatchObject({ code: 'server_error' });
+  expect(server.requests).toHaveLength(1);
+});
+
+test("Azure's own client works as well", async () => {
+  const client = new AzureOpenAI({ apiKey: 'unused', endpoint: server.baseURL, apiVersion: '2024-10-21', maxRetries: 2 });
+  const azure = openaiChat({ id: 'x', client, dialect: 'azure', endpoint: 'e', account: 'a' });
+  server.answer({ pieces: [sse(chunk({ content: 'x' }), chunk({}, 'stop'))] });
+  expect((await ask(azure)).text).toBe('x');
+  server.answer({ status: 400, headers: {}, pieces: ['{"error":{"code":"context_length_exceeded","message":"too long"}}'] });
+  await expect(ask(azure)).rejects.toMatchObject({ code: 'context_overflow' });
   expect(server.requests).toHaveLength(1);
 });
 
