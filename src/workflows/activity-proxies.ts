@@ -16,13 +16,16 @@ export const model: Proxy<'callModel'> = proxyActivities<Pick<Activities, 'callM
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
 });
 
-/** Three attempts, because one can be spent without the tool having run; at most once is the ledger's business. */
+/**
+ * Ten attempts: some can be spent without the tool having run (a frozen worker's polls still take tasks), and a tool that
+ * fails is a result, not a failure of the activity. At most once is the ledger's business.
+ */
 export const tools: Proxy<'callTool'> = proxyActivities<Pick<Activities, 'callTool'>>({
   taskQueue: TOOLS_TASK_QUEUE,
   startToCloseTimeout: '90 seconds',
   heartbeatTimeout: '10 seconds',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 3 },
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds', maximumAttempts: 10 },
 });
 
 /** What must happen before a run may begin or close: retried for ever, so that a store that is away only delays it. */

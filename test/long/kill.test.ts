@@ -79,8 +79,8 @@ describe('SIGSTOP of the worker until a second one has taken over, then SIGCONT'
     first.signal('SIGSTOP');
     await processes.startWorker();
     if (slow === 'tool')
-      await expect.poll(() => toolStarts(processes).filter(({ n }) => n === 2).length, { timeout: 60_000 }).toBe(2);
-    else await expect.poll(() => requestsOfTurn(2), { timeout: 60_000 }).toBe(2);
+      await expect.poll(() => toolStarts(processes).filter(({ n }) => n === 2).length, { timeout: 150_000 }).toBe(2);
+    else await expect.poll(() => requestsOfTurn(2), { timeout: 150_000 }).toBe(2);
     await new Promise((resolve) => setTimeout(resolve, 300));
     first.signal('SIGCONT');
     await expectWhole(sent, slow === 'stream' ? 2 : undefined);
