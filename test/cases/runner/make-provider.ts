@@ -32,7 +32,8 @@ export function makeProvider(
   const idleTimeoutMs = hangs ? HANGING_IDLE_MS : IDLE_MS;
   if (target.api === 'anthropic') {
     const client = new Anthropic({ baseURL: baseUrl, apiKey: API_KEY, maxRetries: 0 });
-    return createAnthropicProvider({ id, client, idleTimeoutMs, builtinTools });
+    const unsignedThinking = target.compatible ? 'replay' : 'drop';
+    return createAnthropicProvider({ id, client, idleTimeoutMs, builtinTools, unsignedThinking });
   }
   const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: API_KEY, maxRetries: 0 });
   if (target.api === 'openai-responses') {
