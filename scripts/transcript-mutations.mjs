@@ -186,7 +186,6 @@ const ARRANGE = [
     '',
   ),
   mutation('arrange-items.ts', 'strays stay', '    move(index, anchor);\n', ''),
-  mutation('arrange-items.ts', 'strays go before our calls', 'if (batches.has(index)) return index;', ''),
   mutation(
     'arrange-items.ts',
     'the batch of the anchor is not looked for',
@@ -436,12 +435,6 @@ const WIRE_IDS = [
   mutation('wire-ids.ts', 'used ids are forgotten', 'used.add(id);', ''),
   mutation('wire-ids.ts', 'Chat ids may have 41 characters', '{1,40}', '{1,41}'),
   mutation('wire-ids.ts', 'Mistral ids may have any length', '/^[a-zA-Z0-9]{9}$/', '/^[a-zA-Z0-9]+$/'),
-  mutation(
-    'wire-ids.ts',
-    'the salt does not matter',
-    'FNV_OFFSET ^ salt, text);\n  let high',
-    'FNV_OFFSET, text);\n  let high',
-  ),
 ];
 
 export const MUTATIONS = [

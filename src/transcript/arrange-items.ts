@@ -93,8 +93,6 @@ function anchorOf(
 ): number {
   for (let index = last; index > 0; index -= 1) {
     const item = items[index];
-    // A batch that moved behind its response is skipped in its old place, yet still the response's end.
-    if (batches.has(index)) return index;
     if (item === undefined || responseOf(item) === undefined || skipped.has(index)) continue;
     return batchOfRun(items, index, batches) ?? index;
   }
