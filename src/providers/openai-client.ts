@@ -10,6 +10,8 @@ const WHOLE_BODY = 'holdfast_body';
  * servers put what they say elsewhere. The body goes through whole, for {@link translateOpenAI} to read.
  */
 export function keepErrorBodies(client: OpenAI): OpenAI {
+  // A subclass (Azure's) cannot be made anew from what the base class remembers of its options.
+  if (client.constructor !== OpenAI) return client;
   // Private only to the type checker; `withOptions` itself hands it on.
   const inner: unknown = Reflect.get(client, 'fetch');
   const send = typeof inner === 'function' ? (inner as typeof fetch) : fetch;

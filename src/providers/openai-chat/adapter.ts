@@ -60,7 +60,7 @@ export function openaiChat(options: OpenAIChatOptions): Provider {
         firstByteMs,
       );
       try {
-        const response = await client.chat.completions.create(body, { signal: both }).asResponse();
+        const response = await client.chat.completions.create(body, { signal: both, maxRetries: 0 }).asResponse();
         clearTimeout(late);
         yield* readResponse(response, reader, { signal, idleTimeoutMs: options.idleTimeoutMs ?? 120_000, secrets });
       } catch (error) {

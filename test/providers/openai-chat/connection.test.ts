@@ -115,11 +115,20 @@ test('one request is made, whatever the client was built with', async () => {
 });
 
 test("Azure's own client works as well", async () => {
-  const client = new AzureOpenAI({ apiKey: 'unused', endpoint: server.baseURL, apiVersion: '2024-10-21', maxRetries: 2 });
+  const client = new AzureOpenAI({
+    apiKey: 'unused',
+    endpoint: server.baseURL,
+    apiVersion: '2024-10-21',
+    maxRetries: 2,
+  });
   const azure = openaiChat({ id: 'x', client, dialect: 'azure', endpoint: 'e', account: 'a' });
   server.answer({ pieces: [sse(chunk({ content: 'x' }), chunk({}, 'stop'))] });
   expect((await ask(azure)).text).toBe('x');
-  server.answer({ status: 400, headers: {}, pieces: ['{"error":{"code":"context_length_exceeded","message":"too long"}}'] });
+  server.answer({
+    status: 400,
+    headers: {},
+    pieces: ['{"error":{"code":"context_length_exceeded","message":"too long"}}'],
+  });
   await expect(ask(azure)).rejects.toMatchObject({ code: 'context_overflow' });
   expect(server.requests).toHaveLength(1);
 });
