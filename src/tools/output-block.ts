@@ -1,4 +1,5 @@
 import type { ContentBlock } from '../transcript/items.ts';
+import { wellFormed } from '../transcript/well-formed.ts';
 import type { ToolOutputBlock } from './tool.ts';
 
 /** UTF-16 units of text that one result may hold (as many bytes and more once stored); the rest is cut out of its middle. */
@@ -15,7 +16,7 @@ export interface Output {
 
 /** A text block any provider and database takes: not blank, no lone surrogates, no NUL, within the limit. */
 export function textBlock(text: string): ContentBlock {
-  const clean = middleCut(text).replace(/\p{Surrogate}|\0/gu, '\uFFFD');
+  const clean = wellFormed(middleCut(text)).replaceAll('\0', '\uFFFD');
   return { type: 'text', text: clean.trim() === '' ? '(no output)' : clean };
 }
 

@@ -202,9 +202,9 @@ test('the JSON Schema check agrees with zod on what zod generated', () => {
       seen[expected ? 'fits' : 'not'] += 1;
       expect(json.parse(value as JsonObject).ok).toBe(expected);
     }),
-    { numRuns: RUNS * 5, seed: 7 },
+    { numRuns: RUNS, seed: 7 },
   );
-  expect(Math.min(seen.fits, seen.not)).toBeGreaterThan(RUNS);
+  expect(Math.min(seen.fits, seen.not)).toBeGreaterThan(RUNS / 5);
 });
 
 test('a schema that refers to itself without end is checked within bounds', () => {

@@ -8,7 +8,7 @@ import { fileList } from '../../src/tools/workspace/file-list.ts';
 import { createWorkspace } from '../../src/tools/workspace/workspace.ts';
 
 /** Few runs by default: each starts git twice and writes a tree. */
-const RUNS = Math.ceil(Number(process.env.HOLDFAST_FC_RUNS ?? 1000) / 40);
+const RUNS = Math.ceil(Number(process.env.HOLDFAST_FC_RUNS ?? 1000) / 80);
 
 const segment = fc.constantFrom('a', 'b', 'ab', 'a.log', 'b.ts');
 const rule = fc

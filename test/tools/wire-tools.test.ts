@@ -63,9 +63,9 @@ describe('unions at the root', () => {
         accepted += 1;
         expect(accepts(flat, value as JsonObject)).toBe(true);
       }),
-      { numRuns: RUNS * 5 },
+      { numRuns: RUNS },
     );
-    expect(accepted).toBeGreaterThan(RUNS / 20);
+    expect(accepted).toBeGreaterThan(RUNS / 50);
   });
 
   test('merge with what all branches share, wherever it stands', () => {
@@ -145,6 +145,8 @@ describe('strict mode', () => {
     ['a free-form object', z.object({ a: z.looseObject({}) }), false],
     ['a value of any type', z.object({ a: z.any() }), false],
     ['a length', z.object({ a: z.string().min(2) }), false],
+    ['a pattern', z.object({ a: z.string().regex(/^a+$/) }), true],
+    ['a pattern with look-around', z.object({ a: z.string().regex(/^(?!b)/) }), false],
     [
       'a nested discriminated union',
       z.object({ a: z.discriminatedUnion('k', [z.object({ k: z.literal(1) })]) }),

@@ -65,6 +65,8 @@ interface Counts {
 function strictNode(schema: Json | undefined, depth: number, counts: Counts): Json | undefined {
   if (!isJsonObject(schema) || depth > MAX_DEPTH) return undefined;
   if (Object.keys(schema).some((key) => !SUPPORTED.has(key))) return undefined;
+  // Its engine has no look-around.
+  if (typeof schema.pattern === 'string' && /\(\?<?[=!]/.test(schema.pattern)) return undefined;
   if (typeof schema.format === 'string' && !FORMATS.has(schema.format)) return undefined;
   if (!['type', 'anyOf', 'enum', 'const', '$ref'].some((key) => key in schema)) return undefined;
   if (Array.isArray(schema.enum)) counts.enumValues += schema.enum.length;
