@@ -8,7 +8,7 @@ import type { SessionWrite } from './session-write.ts';
 /** What is said of a run whose workflow was terminated or vanished, and of the messages that went with it. */
 const ABANDONED = {
   type: 'run_failed',
-  error: 'Abandoned',
+  error: 'RunAbandoned',
   message: 'The run was terminated, or its workflow vanished, before it could end.',
   hint: 'Send the message again; what the run did until then is in the transcript.',
 } as const;

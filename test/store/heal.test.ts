@@ -37,7 +37,7 @@ describe.each(availableStores())('$kind: a run whose workflow vanished', ({ make
     for (const id of ['m1', 'm2']) {
       expect(await store.outcome('s', id)).toMatchObject({
         runId: 'gone',
-        event: { type: 'run_failed', answers: ['m1', 'm2'] },
+        event: { type: 'run_failed', error: 'RunAbandoned', answers: ['m1', 'm2'] },
       });
     }
     expect((await store.events('gone')).at(-1)?.event.type).toBe('run_failed');
