@@ -1,4 +1,4 @@
-import type { Evidence, SeenLine } from './evidence.ts';
+import { type Evidence, repeats, type SeenLine } from './evidence.ts';
 import type { Term } from './question.ts';
 import { type Place, rankedPlaces } from './ranking.ts';
 
@@ -14,7 +14,7 @@ const MAX_LISTED = 12;
 
 /** Answers with quoted lines and where they stand, or says that nothing matched. */
 export function answerTo(evidence: Evidence, terms: readonly Term[]): string {
-  const seen = [...evidence.read.values()].flat();
+  const seen = [...evidence.read.values()].flat().filter((line) => !repeats(line, evidence.question));
   const places = rankedPlaces(seen.length > 0 ? seen : evidence.found, terms).slice(0, MAX_QUOTES);
   const body = places.length > 0 ? matches(places, evidence, terms) : nothing(evidence, terms);
   return [OFFLINE_NOTICE, '', ...body].join('\n');
@@ -45,7 +45,9 @@ function quotation(path: string, at: number, rows: readonly SeenLine[]): readonl
 function nothing(evidence: Evidence, terms: readonly Term[]): readonly string[] {
   const words = terms.map(({ word }) => `“${word}”`).join(', ');
   const said =
-    terms.length === 0 ? 'Your message names nothing to search for.' : `Nothing in this workspace matches ${words}.`;
+    terms.length === 0
+      ? 'Your message names nothing to search for; this is what the workspace holds.'
+      : `Nothing in this workspace matches ${words}.`;
   const failed = evidence.failures.slice(0, 3).map((failure) => `A tool failed: ${failure}`);
   const listed = evidence.listing.slice(0, MAX_LISTED);
   const more = evidence.listing.length > listed.length ? ', …' : '';

@@ -42,10 +42,13 @@ export function evidenceOf(messages: readonly Message[]): Evidence {
   });
   const good = answered.filter(({ result }) => result.status === 'ok');
   const of = (tool: string) => good.filter(({ call }) => call.name === tool);
+  const question = textOfMessage(messages[start]);
   return {
-    question: textOfMessage(messages[start]),
+    question,
     rounds: turn.filter((message) => message.role === 'tool').length,
-    found: uniqueLines(of('search_text').flatMap(({ text }) => hitsIn(text))),
+    found: uniqueLines(of('search_text').flatMap(({ text }) => hitsIn(text))).filter(
+      (line) => !repeats(line, question),
+    ),
     read: linesByPath(of('read_file').flatMap(({ call, text }) => linesIn(text, stringOf(call.input, 'path')))),
     paths: [...new Set(of('find_files').flatMap(({ text }) => entriesIn(text)))],
     listing: of('list_dir').flatMap(({ text }) => entriesIn(text)),
@@ -53,6 +56,12 @@ export function evidenceOf(messages: readonly Message[]): Evidence {
       result.status === 'ok' ? [] : [`${call.name}: ${text.split('\n', 1)[0] ?? result.status}`],
     ),
   };
+}
+
+/** A line that quotes the question itself (documentation does) matches all of it and answers nothing. */
+export function repeats({ text }: SeenLine, question: string): boolean {
+  const asked = question.trim().toLowerCase();
+  return asked.length >= 12 && text.toLowerCase().includes(asked);
 }
 
 function isToolUse(block: { readonly type: string }): block is ToolUseBlock {

@@ -16,7 +16,7 @@ export type Move =
   | { readonly kind: 'look'; readonly say: string; readonly calls: readonly PlannedCall[] }
   | { readonly kind: 'answer'; readonly text: string };
 
-const MAX_HITS_PER_SEARCH = 120;
+const MAX_HITS_PER_SEARCH = 250;
 const FILES_TO_READ = 4;
 /** Lines to read before and after the best one. */
 const READ_BEFORE = 15;

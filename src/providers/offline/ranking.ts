@@ -12,13 +12,16 @@ export interface Place {
 /** Lines that stand within this distance of each other count as one passage. */
 const PASSAGE_LINES = 12;
 
+/** Share of the best score below which a place only distracts. */
+const WORTH_SHOWING = 0.3;
+
 /** What a path says about how likely the answer stands there. The first that matches rules. */
 const PATH_WORTH: readonly { readonly path: RegExp; readonly worth: number }[] = [
   { path: /(^|\/)(node_modules|dist|build|vendor|target|out|coverage)\//, worth: 0.1 },
   { path: /(lock\.json|\.lock|\.min\.\w+|\.map|\.snap|\.csv|\.jsonl|\.svg)$/, worth: 0.1 },
   {
     path: /(^|\/)(tests?|specs?|__tests__|fixtures?|examples?|benchmarks?|bench)\/|[._-](test|spec)\.\w+$|_test\.\w+$/,
-    worth: 0.4,
+    worth: 0.2,
   },
   { path: /(^|\/)(changelog|history|license|todo)[^/]*$/i, worth: 0.3 },
   { path: /\.(md|mdx|rst|txt|adoc)$/i, worth: 0.6 },
@@ -33,7 +36,9 @@ export function rankedPlaces(lines: readonly SeenLine[], terms: readonly Term[])
   const matchers = matchersOf(lines, terms);
   const byPath = groupedByPath(lines);
   const places = [...byPath].map(([path, rows]) => placeIn(path, rows, matchers));
-  return places.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
+  places.sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
+  const enough = (places[0]?.score ?? 0) * WORTH_SHOWING;
+  return places.filter(({ score }) => score > 0 && score >= enough);
 }
 
 interface Matcher {
@@ -62,8 +67,11 @@ function placeIn(path: string, rows: readonly SeenLine[], matchers: readonly Mat
     const score = around + lineScore(row.text, matchers);
     if (score > best.score) best = { line: row.line, score };
   }
-  const mass = Math.log2(1 + rows.length) / 4;
-  return { path, line: best.line, score: (best.score + inName + (best.score > 0 ? mass : 0)) * pathWorth(path) };
+  const mass = best.score > 0 ? Math.log2(1 + rows.length) / 4 : 0;
+  const covered = matchers.filter(({ pattern }) => pattern.test(path) || rows.some(({ text }) => pattern.test(text)));
+  // A file that speaks of all that was asked is worth more than one that speaks much of a part of it.
+  const coverage = covered.length / Math.max(1, matchers.length);
+  return { path, line: best.line, score: (best.score + inName + mass) * coverage * pathWorth(path) };
 }
 
 /** What one line is worth: the terms it holds, more when it defines something, less when it only imports or comments. */

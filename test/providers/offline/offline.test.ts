@@ -63,6 +63,12 @@ test('words of another language are also searched for as they stand', async () =
   expect(text).toMatch(/^Best match for .*`src\/付款\.ts:\d`$/m);
 });
 
+test('a file that quotes the question is no answer to it', async () => {
+  const quoting = { 'AGENTS.ts': '// npm start -- "Where is the retry policy decided?"\n' };
+  const { text } = await ask('Where is the retry policy decided?', { ...quoting, ...FILES });
+  expect(text).not.toContain('AGENTS.ts');
+});
+
 test('an identifier is looked for whole', async () => {
   const { text } = await ask('What does retryPolicy return?', FILES);
   expect(text).toMatch(/^Best match for retryPolicy.*`src\/http\/retry-policy\.ts:2`$/m);
