@@ -25,7 +25,7 @@ export interface AnthropicLaws {
   readonly extraKeys: readonly string[];
 }
 
-export const ANTHROPIC_LAWS: AnthropicLaws = { prefill: true, signatures: true, extraKeys: [] };
+const ANTHROPIC_LAWS: AnthropicLaws = { prefill: true, signatures: true, extraKeys: [] };
 
 const TOP =
   'cache_control container context_management diagnostics inference_geo metadata output_config service_tier speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p user_profile_id workspace_id'.split(

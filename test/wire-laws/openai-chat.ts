@@ -43,7 +43,7 @@ export interface ChatLaws {
 }
 
 /** OpenAI's own endpoint (https://platform.openai.com/docs/api-reference/chat/create). Call ids: 40 characters is what it accepts. */
-export const OPENAI_LAWS: ChatLaws = {
+const OPENAI_LAWS: ChatLaws = {
   extraKeys: [],
   extraAssistantKeys: [],
   extraCallKeys: [],

@@ -24,7 +24,7 @@ export interface ResponsesLaws {
   readonly extraKeys: readonly string[];
 }
 
-export const RESPONSES_LAWS: ResponsesLaws = { reasoningModel: false, plainReasoning: false, extraKeys: [] };
+const RESPONSES_LAWS: ResponsesLaws = { reasoningModel: false, plainReasoning: false, extraKeys: [] };
 
 const TOP =
   'background context_management conversation include instructions max_output_tokens max_tool_calls metadata moderation parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature text tool_choice tools top_logprobs top_p truncation user'.split(

@@ -6,14 +6,14 @@ import type { FileFormat } from './detect.ts';
 import { type FilePosition, readFile } from './import-file.ts';
 
 /** A broken rule at its place in the file. `unreadable`: what stands there is no message or entry at all. */
-export interface FileViolation {
+interface FileViolation {
   readonly code: ViolationCode | 'unreadable';
   readonly message: string;
   readonly position: FilePosition;
 }
 
 /** What an import would do at that place. */
-export interface FileRepair {
+interface FileRepair {
   readonly repair: Repair;
   readonly position: FilePosition;
 }

@@ -10,7 +10,7 @@ import { itemProblem } from './item-shape.ts';
 export const TRANSCRIPT_FILE_VERSION = 1;
 
 /** First line of a file. */
-export interface TranscriptHeader {
+interface TranscriptHeader {
   readonly holdfast: 'transcript';
   readonly version: 1;
   readonly sessionId?: string;
@@ -19,7 +19,7 @@ export interface TranscriptHeader {
 }
 
 /** Something in a file that cannot be read. Lines are counted from 1. */
-export interface LineProblem {
+interface LineProblem {
   readonly line: number;
   readonly message: string;
 }

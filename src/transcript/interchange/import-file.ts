@@ -18,7 +18,7 @@ export interface FilePosition {
 }
 
 /** Something that could not be read at all. */
-export interface FileProblem extends FilePosition {
+interface FileProblem extends FilePosition {
   readonly message: string;
 }
 

@@ -80,7 +80,7 @@ function seenUsage(usage: Usage) {
 }
 
 /** An error in the words of the checks, after what the client's own knowledge makes of it. */
-export function seenError(thrown: ProviderError, known: Known): SeenError {
+function seenError(thrown: ProviderError, known: Known): SeenError {
   const { window, estimatedInputTokens } = known;
   const error =
     window === undefined || estimatedInputTokens === undefined

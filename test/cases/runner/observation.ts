@@ -3,7 +3,7 @@ import type { Obj } from './case-file.ts';
 import type { WireApi } from './target.ts';
 
 /** One call as seen in an answer, in the words of the case notation. */
-export interface SeenCall {
+interface SeenCall {
   /** The provider's id, as received. */
   readonly id: string;
   /** Our id. */

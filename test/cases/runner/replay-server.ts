@@ -14,7 +14,7 @@ export interface Answer {
 }
 
 /** What a client sent. */
-export interface Received {
+interface Received {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   /** Parsed JSON, or the text where it is none. */
@@ -107,7 +107,7 @@ function headersOf(http: Obj): Record<string, string> {
 }
 
 /** The body in the pieces in which it is to be written. */
-export function piecesOf(http: Obj): Buffer[] {
+function piecesOf(http: Obj): Buffer[] {
   if (Array.isArray(http.body_base64_chunks))
     return http.body_base64_chunks.map((piece) => Buffer.from(str(piece), 'base64'));
   if (Array.isArray(http.body_chunks)) return http.body_chunks.map((piece) => Buffer.from(str(piece), 'utf8'));

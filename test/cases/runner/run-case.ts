@@ -64,7 +64,7 @@ async function within<T>(work: Promise<T>): Promise<T> {
 }
 
 /** Problems of an observation and of every further form of the same input, and broken wire rules of any request. */
-export function judge(one: Case, seen: Observation): string[] {
+function judge(one: Case, seen: Observation): string[] {
   const check = one.check ?? {};
   const forms = (seen.sameAs ?? []).flatMap((form, i) =>
     judge(one, form).map((problem) => `further form ${i + 1}: ${problem}`),

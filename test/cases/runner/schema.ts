@@ -73,7 +73,7 @@ function zodTool(name: string, source: string): Tool {
 }
 
 /** Evaluates the source of a zod schema; its last expression is the schema. */
-export function evaluate(source: string): z.ZodType {
+function evaluate(source: string): z.ZodType {
   // Direct `eval` in a function of its own gives the value of the last statement, with `z` in scope.
   const run = new Function('z', 'source', 'return eval(source)') as (zod: typeof z, text: string) => z.ZodType;
   return run(z, source);

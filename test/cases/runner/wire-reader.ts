@@ -117,7 +117,7 @@ function responsesItem(raw: Obj): WireMessage {
 }
 
 /** Text of a content that is a string or a list of parts. */
-export function textOf(content: unknown): string {
+function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   return objs(content)
     .map((entry) => str(entry.text))
