@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { type FakeProvider, startFakeProvider } from '../fakes/fake-provider.ts';
 import { NAMESPACES } from '../setup/temporal-server.ts';
@@ -216,18 +215,6 @@ describe('with a model that takes its time', () => {
     expect(await slow.run(['run', '--session', 's', 'Again.'])).toMatchObject({ code: 0, out: 'Short now.\n' });
   });
 
-  test('a second Ctrl-C leaves at once with nothing left running, even when the worker hangs', async () => {
-    const running = await streaming();
-    const worker = slow.leftovers().find((line) => line.includes('worker.js'));
-    process.kill(Number(worker?.trim().split(' ')[0]), 'SIGSTOP');
-    running.child.kill('SIGINT');
-    await running.printed('Cancelling');
-    await delay(300);
-    running.child.kill('SIGINT');
-    expect((await running.finished).code).toBe(130);
-    await expect.poll(() => slow.leftovers()).toEqual([]);
-  });
-
   test('the two signals that npm makes of one Ctrl-C count once', async () => {
     const running = await streaming();
     running.child.kill('SIGINT');
@@ -245,20 +232,6 @@ describe('with a model that takes its time', () => {
     const { code: first, out } = await running.finished;
     expect(out).toContain('enough');
     expect(first).toBe(130);
-  });
-
-  test('when the command is killed its worker ends, and the next command ends its server', async () => {
-    const running = await streaming();
-    running.child.kill('SIGKILL');
-    await running.finished;
-    await expect
-      .poll(() => slow.leftovers().filter((line) => line.includes('worker.js')), { timeout: 20_000 })
-      .toEqual([]);
-    provider.answer = () => ({ text: 'Short now.' });
-    const { code, err } = await slow.run(['run', '--session', 'other', 'Again.']);
-    expect(err).toContain('Temporal dev server of this folder');
-    expect(code).toBe(0);
-    expect(slow.leftovers()).toEqual([]);
   });
 
   test('a run that fails ends with 1 and says why', async () => {
