@@ -239,6 +239,15 @@ test('a refused connection is a network error, a silent one a timeout', async ()
   await expect(callModel(impatient, REQUEST)).rejects.toMatchObject({ code: 'timeout', retryable: true });
 });
 
+test('the adapter itself reports a broken stream, whoever reads it', async () => {
+  server.answer({ chunks: [sse([start(), ...text(0, 'Step 1').slice(0, 2)])] });
+  const read = async (): Promise<void> => {
+    for await (const event of provider.stream(REQUEST, { signal: AbortSignal.timeout(20_000) }))
+      expect(event.type).not.toBe('finished');
+  };
+  await expect(read()).rejects.toMatchObject({ code: 'incomplete_stream' });
+});
+
 test('an abort in mid-stream closes the connection and rejects with its reason', async () => {
   server.answer({ chunks: [sse([start(), ...text(0, 'One ').slice(0, 2)])], end: 'hang' });
   const controller = new AbortController();

@@ -209,6 +209,15 @@ test.each(['close', 'reset'] as const)(
   },
 );
 
+test('the adapter itself reports a broken stream, whoever reads it', async () => {
+  server.answer({ chunks: [sse([created])] });
+  const read = async (): Promise<void> => {
+    for await (const event of provider.stream(REQUEST, { signal: AbortSignal.timeout(20_000) }))
+      expect(event.type).not.toBe('finished');
+  };
+  await expect(read()).rejects.toMatchObject({ code: 'incomplete_stream' });
+});
+
 test('an abort in mid-stream closes the connection and rejects with its reason', async () => {
   server.answer({ chunks: [sse([created, ...message(0, 'msg_1', 'output_text', 'One ')])], end: 'hang' });
   const controller = new AbortController();
