@@ -91,7 +91,7 @@ function agentOf({ tools, agent }: HarnessOptions): AgentSpec {
   };
 }
 
-function fakeModel(baseURL: string) {
+export function fakeModel(baseURL: string) {
   const client = new OpenAI({ apiKey: 'unused', baseURL, maxRetries: 0 });
   return openaiChat({ id: 'fake', client, dialect: 'generic', endpoint: baseURL, account: 'test' });
 }
