@@ -188,12 +188,6 @@ const ARRANGE = [
   mutation('arrange-items.ts', 'strays stay', '    move(index, anchor);\n', ''),
   mutation(
     'arrange-items.ts',
-    'the batch of the anchor is not looked for',
-    'batchOfRun(items, index, batches) ?? index',
-    'index',
-  ),
-  mutation(
-    'arrange-items.ts',
     'followers are lost',
     'for (const follower of followers.get(index) ?? []) emit(follower);',
     '',

@@ -39,7 +39,7 @@ export function arrangeItems(items: readonly AgentItem[]): Arrangement {
   const batches = joinBatches(items, skipped, repairs, move);
   const anchors = new Map<number, number>();
   for (const { index, after } of links.strays) {
-    const anchor = anchors.get(after) ?? anchorOf(items, after, skipped, batches);
+    const anchor = anchors.get(after) ?? anchorOf(items, after, skipped);
     anchors.set(after, anchor);
     move(index, anchor);
   }
@@ -84,34 +84,13 @@ function joinBatches(
   return batches;
 }
 
-/** The item behind which strays of a span that ends at `last` go: the batch of the last response that is left of it, else its last item. */
-function anchorOf(
-  items: readonly AgentItem[],
-  last: number,
-  skipped: ReadonlySet<number>,
-  batches: ReadonlyMap<number, readonly number[]>,
-): number {
+/** The item behind which strays of a span that ends at `last` go: the last of its responses that stays in its place. */
+function anchorOf(items: readonly AgentItem[], last: number, skipped: ReadonlySet<number>): number {
   for (let index = last; index > 0; index -= 1) {
     const item = items[index];
-    if (item === undefined || responseOf(item) === undefined || skipped.has(index)) continue;
-    return batchOfRun(items, index, batches) ?? index;
+    if (item !== undefined && responseOf(item) !== undefined && !skipped.has(index)) return index;
   }
   return last;
-}
-
-function batchOfRun(
-  items: readonly AgentItem[],
-  index: number,
-  batches: ReadonlyMap<number, readonly number[]>,
-): number | undefined {
-  const id = idAt(items, index);
-  for (let at = index; at >= 0 && idAt(items, at) === id; at -= 1) if (batches.has(at)) return at;
-  return undefined;
-}
-
-function idAt(items: readonly AgentItem[], index: number): string | undefined {
-  const item = items[index];
-  return item === undefined ? undefined : responseOf(item)?.id;
 }
 
 function orderOf(
