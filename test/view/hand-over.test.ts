@@ -122,22 +122,21 @@ describe('mediaEdits', () => {
   const shots = Array.from({ length: 42 }, (_, i): ImageBlock => {
     return { type: 'image', media: { ...image.media, byteLength: 810_000, name: `shot-${i}.png` } };
   });
-  const entries = entriesOf(shots.map((shot) => ({ ...user('see'), content: [shot] })));
+  const three = Array.from({ length: 14 }, (_, i) => ({ ...user('see'), content: shots.slice(i * 3, i * 3 + 3) }));
+  const entries = entriesOf(three);
 
   test('the oldest media become notes until the request is small enough, the newest stay', () => {
     const view = buildView({ entries, budget: BUDGET });
     const edits = mediaEdits(view, { maxBytes: 30_000_000 });
-    const after = buildView({ entries, edits, budget: BUDGET });
-    const bytes = after.items.reduce(
-      (sum, item) => sum + (item.kind === 'user_message' ? mediaBytes(item.content) : 0),
-      0,
+    const blocks = buildView({ entries, edits, budget: BUDGET }).items.flatMap((item) =>
+      item.kind === 'user_message' ? item.content : [],
     );
-    expect(bytes).toBeLessThanOrEqual(30_000_000);
-    expect(bytes).toBeGreaterThan(28_000_000);
-    expect(edits.map((edit) => edit.seq)).toEqual(edits.map((_, at) => at + 1));
-    expect(after.items[0]).toMatchObject({
-      content: [{ type: 'text', text: '[shot-0.png, image/png, 810000 bytes: not shown]' }],
-    });
+    // 27 images of 1.08 MB as base64 stay below 30 MB, 28 do not.
+    expect(blocks.map((block) => block.type)).toEqual([...Array(15).fill('text'), ...Array(27).fill('image')]);
+    expect(mediaBytes(blocks)).toBeLessThanOrEqual(30_000_000);
+    expect(blocks[0]).toEqual({ type: 'text', text: '[shot-0.png, image/png, 810000 bytes: not shown]' });
+    const odd = mediaEdits(view, { maxBytes: 28_000_000 });
+    expect(odd.at(-1)?.action).toMatchObject({ content: [{ type: 'text' }, { type: 'text' }, { type: 'image' }] });
   });
 
   test('nothing is done when all of it fits', () => {

@@ -92,6 +92,13 @@ describe('truncateOutput', () => {
     );
   });
 
+  test('status and error are kept however many members stand before them', () => {
+    const members = Array.from({ length: 400 }, (_, i) => [`field_${i}`, `value ${i}`] as const);
+    const text = JSON.stringify({ ...Object.fromEntries(members), status: 'failed', error: { code: 17 } });
+    const { text: out } = truncateOutput(text, { maxTokens: 90 });
+    expect(JSON.parse(out)).toMatchObject({ status: 'failed', error: { code: 17 } });
+  });
+
   test('numbers that JavaScript cannot hold are never rewritten', () => {
     const text = JSON.stringify({ pad: 'x '.repeat(4000) }).replace('{', '{"id":12345678901234567890,');
     expect(truncateOutput(text, { maxTokens: 200 }).text).toContain('12345678901234567890');
