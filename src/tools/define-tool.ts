@@ -104,9 +104,16 @@ function firstText(args: JsonObject): string {
   return Object.values(args).find((value) => typeof value === 'string') ?? '';
 }
 
+/** People decide by labels: what would be invisible, move the cursor or turn the reading direction is shown escaped. */
 function oneLine(text: string): string {
   const line = String(text)
-    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)
     .trim();
   return line.length <= MAX_LABEL ? line : `${line.slice(0, MAX_LABEL - 1)}…`;
+}
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function escaped(char: string): string {
+  return SHORT_ESCAPES[char] ?? `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
 }

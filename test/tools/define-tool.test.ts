@@ -158,7 +158,8 @@ test('a label is one short line, and a broken one falls back to the name', () =>
     execute: () => 1,
   });
   expect(read.label({ path: 'src/a.ts' })).toBe('read_file src/a.ts');
-  expect(read.label({ path: 'a\n\u001b[31mred' })).not.toMatch(/\p{Cc}/u);
+  expect(read.label({ path: 'a\n\u001b[31mred\u202egnp' })).toBe('read_file a\\n\\u{1b}[31mred\\u{202e}gnp');
+  expect(read.label({ path: 'x'.repeat(500) })).toHaveLength(120);
   const broken = defineTool({
     name: 'b',
     description: 'd',

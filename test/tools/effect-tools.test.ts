@@ -290,6 +290,11 @@ describe('edit_file', () => {
       expect(reconciled?.outcome).toBe(outcome);
     },
   );
+
+  test('after a crash nothing is known of a file that is gone', async () => {
+    rmSync(path.join(root, 'a.txt'));
+    expect(await tools.get('edit_file')?.reconcile?.(edit('two', 'x'), toolContext())).toEqual({ outcome: 'unknown' });
+  });
 });
 
 describe('run_command', () => {

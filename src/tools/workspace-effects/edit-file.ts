@@ -51,9 +51,13 @@ export function createEditFile({ workspace, policy, marks }: EffectDeps): Tool {
       return `Edited ${shown(place.relative)} ${times}.`;
     },
     reconcile: async (edit): Promise<Reconciled> => {
-      const place = await workspace.locate(edit.path);
-      const text = decoded((await existingFile(workspace, place)).bytes, place.relative);
-      return { ...whatHappened(text, edit) };
+      try {
+        const place = await workspace.locate(edit.path);
+        return whatHappened(decoded((await existingFile(workspace, place)).bytes, place.relative), edit);
+      } catch (error) {
+        if (error instanceof Refusal) return { outcome: 'unknown' };
+        throw error;
+      }
     },
   });
 }
