@@ -17,6 +17,7 @@ const TABLES = {
   facts: 'fact_id session_id scope kind text source_seq source_json status created_at updated_at',
   messages: 'session_id message_id mode queued_run_id run_id accepted_at outcome_run_id outcome_index',
   model_calibration: 'model factor samples updated_at',
+  rate_buckets: 'bucket level updated_ms',
   requests:
     'run_id step session_id owner activity_id attempt head_at_begin began_at model request_json outcome_json committed_at',
   session_compactions:
