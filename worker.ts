@@ -137,7 +137,15 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
     namespace: temporal.namespace,
     workflows: { bundlePath: fileURLToPath(new URL('./workflow-bundle.js', import.meta.url)) },
     log,
-    deps: { store, agents: agentsOf(configured), providers, log, workspace: loaded.workspace, catalog },
+    deps: {
+      store,
+      agents: agentsOf(configured),
+      providers,
+      log,
+      workspace: loaded.workspace,
+      catalog,
+      rateLimits: new Map(Object.entries(loaded.config.providers ?? {})),
+    },
   });
   if (env.HOLDFAST_PARENT === 'pipe') process.stdin.resume().once('close', () => worker.shutdown());
   log.info({ event: 'worker.started', model: chosen.name, temporal: temporal.address });

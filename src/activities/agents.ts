@@ -28,12 +28,20 @@ export interface AgentSpec {
   readonly output?: OutputSchema;
 }
 
+/** A provider's own limits. */
+export interface ProviderLimits {
+  readonly requestsPerMinute?: number;
+  readonly tokensPerMinute?: number;
+}
+
 /** What the activities of one worker work with. Everything is read-only and shared between attempts. */
 export interface ActivityDeps {
   readonly store: Store;
   readonly agents: ReadonlyMap<string, AgentSpec>;
   readonly providers: ProviderRegistry;
   readonly catalog: Pick<Catalog, 'facts' | 'costUsd'>;
+  /** By provider id; kept across all workers of the store. */
+  readonly rateLimits?: ReadonlyMap<string, ProviderLimits>;
   readonly log: Logger;
   /** Absolute path of the folder that the agents work on. */
   readonly workspace: string;

@@ -20,6 +20,7 @@ import { candidates, wantsFallback } from './fallback.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { loadMedia, mediaOf } from './media.ts';
 import { acceptedMessage, textOfMessage, userItem } from './message-content.ts';
+import { withinRate } from './rate-limit.ts';
 import { outcomeOf, responseEvents, textOf } from './response-outcome.ts';
 import type { RunConfigs } from './run-configs.ts';
 import type { Views } from './views.ts';
@@ -117,6 +118,7 @@ async function answered(call: Call, signal: AbortSignal, note: (text: string) =>
     const { request, losses } = buildRequest(run, call.view, target);
     if (losses.length > 0) deps.log.info({ event: 'model.called', step: input.step, model: name, losses });
     try {
+      await withinRate(deps, target.provider, run, call.view);
       const media = await loadMedia(deps.store, mediaOf(request));
       const writeDeltas = (from: number, deltas: Parameters<typeof deps.store.appendDeltas>[1]['deltas']) =>
         deps.store.appendDeltas(writer, { ref: refOf(call), step: input.step, attempt: writer.attempt, from, deltas });

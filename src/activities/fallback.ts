@@ -3,7 +3,7 @@ import { ProviderError, type ProviderErrorCode } from '../providers/errors.ts';
 /** Attempts of a step that must have met an overloaded provider before another model is asked. */
 const PATIENCE = 3;
 
-const OVERLOAD: ReadonlySet<ProviderErrorCode> = new Set(['overloaded', 'server_error', 'rate_limit']);
+const OVERLOAD: ReadonlySet<ProviderErrorCode> = new Set(['overloaded', 'server_error']);
 
 /** Whether another model should be asked: this one refuses for good, or has been too busy again and again. */
 export function wantsFallback(error: unknown, attempt: number): error is ProviderError {

@@ -34,8 +34,9 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .option('--session <id>', 'go on in this session')
     .option('--agent <name>', 'agent of holdfast.config.ts')
     .option('--model <provider/model>', 'model for this run')
+    .option('--attach <file...>', 'images, audio or files that go with the question')
     .addOption(output())
-    .action(async (words: string[], options: ModelOptions & OutputOption & { session?: string }) => {
+    .action(async (words: string[], options: ModelOptions & OutputOption & { session?: string; attach?: string[] }) => {
       const text = await readPrompt(words);
       const { run } = await import('./commands/run.ts');
       done(

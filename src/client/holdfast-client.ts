@@ -150,6 +150,11 @@ export class HoldfastClient {
     }
   }
 
+  /** Stores a file's bytes, to be sent as an attachment of a message. */
+  attach(bytes: Uint8Array, mediaType: string, name?: string): Promise<MediaRef> {
+    return this.store.putBlob(bytes, mediaType, name);
+  }
+
   sessions(page: { readonly limit: number; readonly before?: string } = { limit: 50 }): Promise<readonly SessionRow[]> {
     return this.store.sessions(page);
   }

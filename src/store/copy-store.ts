@@ -32,6 +32,7 @@ const TABLES: Readonly<Record<Exclude<keyof Schema, 'conversation_turns'>, Table
   facts: { key: ['fact_id'], batch: 500 },
   budgets: { key: ['root_run_id', 'run_id', 'step'], batch: 500 },
   model_calibration: { key: ['model'], batch: 500 },
+  rate_buckets: { key: ['bucket'], batch: 500 },
 };
 
 type Row = Readonly<Record<string, unknown>>;

@@ -215,6 +215,10 @@ const STATEMENTS: readonly string[] = [
     factor double precision not null,
     samples integer not null,
     updated_at text not null)`,
+  `create table rate_buckets (
+    bucket text primary key,
+    level double precision not null,
+    updated_ms bigint not null)`,
 ];
 
 const WORDS: Readonly<Record<DatabaseKind, { readonly id: string; readonly bytes: string }>> = {

@@ -25,6 +25,7 @@ export interface Schema {
   facts: FactsTable;
   budgets: BudgetsTable;
   model_calibration: ModelCalibrationTable;
+  rate_buckets: RateBucketsTable;
 }
 
 /** `last_seq`: last position ever given, superseded ones too. `open_batch_seq`: the batch that awaits its results. */
@@ -256,4 +257,11 @@ interface ModelCalibrationTable {
   factor: number;
   samples: number;
   updated_at: string;
+}
+
+/** What is left of a provider's limit, as of `updated_ms` (milliseconds since the epoch). */
+interface RateBucketsTable {
+  bucket: string;
+  level: number;
+  updated_ms: number;
 }

@@ -10,6 +10,7 @@ import { appendDeltas, readDeltas } from './deltas.ts';
 import { bindNamespace, readIdentity, touch } from './identity.ts';
 import { importSession } from './import-session.ts';
 import { openRun } from './open-run.ts';
+import { takeRate } from './rate-buckets.ts';
 import { callResult, lateResult } from './read-calls.ts';
 import { messageOutcome, runOfMessage } from './read-messages.ts';
 import { requestsOf, runRow, runsOf } from './read-runs.ts';
@@ -41,6 +42,7 @@ export function createStore(database: Database, storeId: string): Store {
     closeRun: (writer, input) => closeRun(target(writer, input.ref), input),
 
     importSession: (input) => importSession(database, input),
+    takeRate: (limits) => takeRate(database, limits),
     putBlob: (bytes, mediaType, name) => putBlob(database, bytes, mediaType, name),
     blob: (sha256) => blob(database, sha256),
 

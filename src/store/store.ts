@@ -221,6 +221,13 @@ export interface AppendDeltas {
   readonly deltas: readonly Delta[];
 }
 
+/** A share of a limit per minute. */
+export interface RateLimit {
+  readonly bucket: string;
+  readonly perMinute: number;
+  readonly amount: number;
+}
+
 export interface ImportSession {
   readonly sessionId: string;
   readonly runId: string;
@@ -317,6 +324,9 @@ export interface Store {
 
   /** Writes a valid transcript as a new session, under a run of its own. Rejects when the session exists. */
   importSession(input: ImportSession): Promise<{ readonly head: number }>;
+
+  /** Takes from token buckets that all workers of the store share: all of them (`waitMs` 0), or none and how long to wait. */
+  takeRate(limits: readonly RateLimit[]): Promise<{ readonly waitMs: number }>;
 
   putBlob(bytes: Uint8Array, mediaType: string, name?: string): Promise<MediaRef>;
   blob(sha256: string): Promise<Uint8Array | undefined>;

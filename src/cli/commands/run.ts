@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HoldfastClient } from '../../client/holdfast-client.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { TASK_QUEUE } from '../../contract/identity.ts';
+import { attachments } from '../attachments.ts';
 import { Cleanup } from '../cleanup.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { onInterrupt } from '../interrupts.ts';
@@ -11,6 +12,7 @@ import { renderRun } from '../render-run.ts';
 import { requireModel } from '../require-model.ts';
 import type { Settings } from '../settings.ts';
 import { leaseTemporal, type TemporalLease, webUiLink, workerMayRun } from '../temporal-access.ts';
+import { watchTrouble } from '../watch-trouble.ts';
 import { startWorkerChild, type WorkerChild } from '../worker-child.ts';
 
 /** How long the end of a workflow is waited for, once its run has ended. */
@@ -22,6 +24,8 @@ export interface RunCommand {
   readonly session?: string;
   readonly agent?: string;
   readonly model?: string;
+  /** Paths of files that go with the question. */
+  readonly attach?: readonly string[];
   readonly output: Output | undefined;
 }
 
@@ -83,7 +87,8 @@ async function converse(command: RunCommand, { client, lease, worker, cancel }: 
   const named = command.model ?? command.settings.config.agents?.find(({ name }) => name === command.agent)?.model;
   if (ready !== undefined && named === undefined) narrator().say(`Model ${ready.model}: ${ready.reason}`);
   if (cancel.aborted) return EXIT.cancelled;
-  const sent = await withWorker(client.start(messageOf(command)));
+  const attached = await attachments(client, command.attach ?? []);
+  const sent = await withWorker(client.start({ ...messageOf(command), attachments: attached }));
   const renderer = rendererFor(command.output);
   const cancelRun = (): void => {
     renderer.note('Cancelling; Ctrl-C again leaves at once.');
@@ -92,7 +97,8 @@ async function converse(command: RunCommand, { client, lease, worker, cancel }: 
   if (cancel.aborted) cancelRun();
   else cancel.addEventListener('abort', cancelRun, { once: true });
 
-  const { settled, runId } = await withWorker(renderRun(client.follow(sent), renderer));
+  const unwatch = watchTrouble(client.temporal, sent.workflowId, renderer.note);
+  const { settled, runId } = await withWorker(renderRun(client.follow(sent), renderer)).finally(unwatch);
   const owner = runId === undefined ? undefined : (await client.store.run(runId))?.owner;
   const link = webUiLink(lease.access, sent.workflowId, owner);
   renderer.end(link === undefined ? undefined : `Session ${sent.sessionId} · ${link}`);

@@ -1,10 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { AGENT_RUN, workflowIdOf } from '../../contract/identity.ts';
 import type { Store } from '../../store/store.ts';
+import { troubleOf } from '../trouble.ts';
 import type { Check } from './finding.ts';
 
-/** An attempt count from which on something keeps failing. */
-const MANY_ATTEMPTS = 3;
 const MAX_LOOKED_AT = 200;
 
 /** Open runs that do not get on: failing workflow tasks, activities tried again and again, workflows that are gone. */
@@ -18,7 +17,7 @@ export const stuckRuns: Check = {
       return { verdict: 'skipped', found: 'no server to ask' };
     }
     const open = await openWorkflows(client);
-    const stuck = (await Promise.all(open.map((workflowId) => troubleOf(client, workflowId)))).flat();
+    const stuck = (await Promise.all(open.map((workflowId) => troubles(client, workflowId)))).flat();
     const store = await examination.store();
     const gone = store === undefined ? [] : await goneRuns(store, new Set(open));
     if (stuck.length + gone.length === 0) return { verdict: 'ok', found: `${open.length} open, none stuck` };
@@ -40,17 +39,9 @@ async function openWorkflows(client: Client): Promise<readonly string[]> {
   return ids;
 }
 
-async function troubleOf(client: Client, workflowId: string): Promise<readonly string[]> {
-  const { raw } = await client.workflow.getHandle(workflowId).describe();
-  const taskAttempt = raw.pendingWorkflowTask?.attempt ?? 0;
-  const activities = (raw.pendingActivities ?? []).filter(({ attempt }) => (attempt ?? 0) >= MANY_ATTEMPTS);
-  return [
-    ...(taskAttempt >= MANY_ATTEMPTS ? [`${workflowId}: its workflow task fails, attempt ${taskAttempt}`] : []),
-    ...activities.map(({ activityType, attempt, lastFailure }) => {
-      const why = lastFailure?.message ?? 'no reason given';
-      return `${workflowId}: ${activityType?.name ?? 'an activity'} at attempt ${attempt} (${why})`;
-    }),
-  ];
+async function troubles(client: Client, workflowId: string): Promise<readonly string[]> {
+  const found = await troubleOf(client, workflowId);
+  return found.map(({ what, attempt, why }) => `${workflowId}: ${what} at attempt ${attempt} (${why})`);
 }
 
 /** Sessions whose last run is open in the store although no workflow is. */

@@ -1,0 +1,42 @@
+import type { Kysely } from 'kysely';
+import { type Database, guarded } from './database.ts';
+import type { Schema } from './schema.ts';
+import type { RateLimit } from './store.ts';
+
+/** See {@link Store.takeRate}. All buckets or none, in one transaction: workers of one store share them. */
+export async function takeRate(database: Database, limits: readonly RateLimit[]): Promise<{ readonly waitMs: number }> {
+  if (limits.length === 0) return { waitMs: 0 };
+  return guarded(database, () =>
+    database.writer.transaction().execute(async (trx) => {
+      const nowMs = database.now();
+      const levels = [];
+      for (const limit of limits) levels.push({ limit, level: await levelOf(trx, limit, nowMs) });
+      const waitMs = Math.max(...levels.map(({ limit, level }) => waitOf(limit, level)));
+      if (waitMs > 0) return { waitMs };
+      for (const { limit, level } of levels) await save(trx, limit, level - limit.amount, nowMs);
+      return { waitMs: 0 };
+    }),
+  );
+}
+
+/** What the bucket holds now: it fills evenly, up to one minute's worth. */
+async function levelOf(trx: Kysely<Schema>, { bucket, perMinute }: RateLimit, nowMs: number): Promise<number> {
+  const row = await trx.selectFrom('rate_buckets').selectAll().where('bucket', '=', bucket).executeTakeFirst();
+  if (row === undefined) return perMinute;
+  const elapsedMs = Math.max(0, nowMs - Number(row.updated_ms));
+  return Math.min(perMinute, row.level + (elapsedMs * perMinute) / 60_000);
+}
+
+/** Milliseconds until the bucket holds enough. One call that wants more than a minute's worth needs a full bucket. */
+function waitOf({ perMinute, amount }: RateLimit, level: number): number {
+  const missing = Math.min(amount, perMinute) - level;
+  return missing <= 1e-9 ? 0 : Math.ceil((missing * 60_000) / perMinute);
+}
+
+async function save(trx: Kysely<Schema>, { bucket }: RateLimit, level: number, nowMs: number): Promise<void> {
+  await trx
+    .insertInto('rate_buckets')
+    .values({ bucket, level, updated_ms: nowMs })
+    .onConflict((conflict) => conflict.column('bucket').doUpdateSet({ level, updated_ms: nowMs }))
+    .execute();
+}
