@@ -80,6 +80,14 @@ export function createAccumulator(options: AccumulatorOptions): Accumulator {
     if (event.arguments !== undefined) target.arguments += event.arguments;
     last = target;
   };
+  /** An id that comes again in one phase is the same event told anew. */
+  const setBuiltin = ({ type: _, ...event }: Extract<StreamEvent, { type: 'builtin_tool' }>): void => {
+    const known = parts.find(
+      (part) => part.kind === 'builtin' && part.phase === event.phase && part.nativeId === event.nativeId,
+    );
+    if (known?.kind === 'builtin') known.payload = event.payload;
+    else open({ kind: 'builtin', ...event });
+  };
   const ref = (): ResponseRef => {
     response ??= { id: nativeResponseId || mintResponseId(), ...options.response };
     return response;
@@ -99,11 +107,9 @@ export function createAccumulator(options: AccumulatorOptions): Accumulator {
           return appendText('reasoning', event.part, event.text);
         case 'tool_call_delta':
           return appendCall(event);
-        case 'builtin_tool': {
-          const { type: _, ...rest } = event;
-          open({ kind: 'builtin', ...rest });
+        case 'builtin_tool':
+          setBuiltin(event);
           return;
-        }
         case 'replay':
           replays.set(event.part, { ...replays.get(event.part), ...event.data });
           return;

@@ -33,7 +33,7 @@ export interface BuiltinPart {
   readonly phase: 'call' | 'result';
   readonly nativeId: string;
   readonly name: string;
-  readonly payload: Json;
+  payload: Json;
 }
 
 /** Name of a call that came without one: no tool has it, so the model is told. */
