@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { type Database, guarded } from './database.ts';
+import { type Database, type DatabaseKind, guarded } from './database.ts';
 import type { Schema } from './schema.ts';
 import type { RateLimit } from './store.ts';
 
@@ -10,7 +10,10 @@ export async function takeRate(database: Database, limits: readonly RateLimit[])
     database.writer.transaction().execute(async (trx) => {
       const nowMs = database.now();
       const levels = [];
-      for (const limit of limits) levels.push({ limit, level: await levelOf(trx, limit, nowMs) });
+      // One order for all, so that two workers never wait for each other.
+      for (const limit of limits.toSorted((a, b) => (a.bucket < b.bucket ? -1 : 1))) {
+        levels.push({ limit, level: await levelOf(trx, database.kind, limit, nowMs) });
+      }
       const waitMs = Math.max(...levels.map(({ limit, level }) => waitOf(limit, level)));
       if (waitMs > 0) return { waitMs };
       for (const { limit, level } of levels) await save(trx, limit, level - limit.amount, nowMs);
@@ -19,9 +22,24 @@ export async function takeRate(database: Database, limits: readonly RateLimit[])
   );
 }
 
-/** What the bucket holds now: it fills evenly, up to one minute's worth. */
-async function levelOf(trx: Kysely<Schema>, { bucket, perMinute }: RateLimit, nowMs: number): Promise<number> {
-  const row = await trx.selectFrom('rate_buckets').selectAll().where('bucket', '=', bucket).executeTakeFirst();
+/** What the bucket holds now: it fills evenly, up to one minute's worth. Its row is locked until the transaction ends. */
+async function levelOf(
+  trx: Kysely<Schema>,
+  kind: DatabaseKind,
+  { bucket, perMinute }: RateLimit,
+  nowMs: number,
+): Promise<number> {
+  await trx
+    .insertInto('rate_buckets')
+    .values({ bucket, level: perMinute, updated_ms: nowMs })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  const row = await trx
+    .selectFrom('rate_buckets')
+    .selectAll()
+    .where('bucket', '=', bucket)
+    .$if(kind === 'postgres', (query) => query.forUpdate())
+    .executeTakeFirst();
   if (row === undefined) return perMinute;
   const elapsedMs = Math.max(0, nowMs - Number(row.updated_ms));
   return Math.min(perMinute, row.level + (elapsedMs * perMinute) / 60_000);

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
+import { availableStores } from './stores.ts';
 
 let folder: string;
 let nowMs = 1_000_000;
@@ -44,4 +45,17 @@ test('a call that is larger than a minute of tokens goes out of a full bucket, a
   const large = [{ bucket: 'p:tokens', perMinute: 100, amount: 250 }];
   expect(await store.takeRate(large)).toEqual({ waitMs: 0 });
   expect(await store.takeRate(large)).toEqual({ waitMs: 150_000 });
+});
+
+describe.each(availableStores())('$kind', ({ location, openAt }) => {
+  test('workers that take at the same time get no more than there is', async () => {
+    const place = await location();
+    const workers = await Promise.all([1, 2].map(() => openAt(place, { now: () => nowMs })));
+    const limits = [...requests(), { bucket: 'p:tokens', perMinute: 1_000, amount: 1 }];
+    const orders = [limits, limits.toReversed()];
+    const told = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => workers[n % 2]?.takeRate(orders[n % 2] ?? limits)),
+    );
+    expect(told.filter((answer) => answer?.waitMs === 0)).toHaveLength(6);
+  });
 });
