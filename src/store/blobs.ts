@@ -10,6 +10,36 @@ export async function putBlob(
   name?: string,
 ): Promise<MediaRef> {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
+  if (!(await isStored(database, sha256))) await insertBlob(database, sha256, bytes, mediaType, name);
+  return { sha256, mediaType, byteLength: bytes.byteLength, ...(name === undefined ? {} : { name }) };
+}
+
+export async function blob(database: Database, sha256: string): Promise<Uint8Array | undefined> {
+  return await guarded(database, async () => {
+    const row = await database.reader
+      .selectFrom('blobs')
+      .select('bytes')
+      .where('sha256', '=', sha256)
+      .executeTakeFirst();
+    return row === undefined ? undefined : new Uint8Array(row.bytes);
+  });
+}
+
+/** Prompts and tools are put again with every run: asking first spares a commit, which waits for the disk. */
+async function isStored(database: Database, sha256: string): Promise<boolean> {
+  return await guarded(database, async () => {
+    const rows = await database.reader.selectFrom('blobs').select('sha256').where('sha256', '=', sha256).execute();
+    return rows.length > 0;
+  });
+}
+
+async function insertBlob(
+  database: Database,
+  sha256: string,
+  bytes: Uint8Array,
+  mediaType: string,
+  name: string | undefined,
+): Promise<void> {
   await guarded(database, () =>
     database.writer.transaction().execute((trx) =>
       trx
@@ -26,16 +56,4 @@ export async function putBlob(
         .execute(),
     ),
   );
-  return { sha256, mediaType, byteLength: bytes.byteLength, ...(name === undefined ? {} : { name }) };
-}
-
-export async function blob(database: Database, sha256: string): Promise<Uint8Array | undefined> {
-  return await guarded(database, async () => {
-    const row = await database.reader
-      .selectFrom('blobs')
-      .select('bytes')
-      .where('sha256', '=', sha256)
-      .executeTakeFirst();
-    return row === undefined ? undefined : new Uint8Array(row.bytes);
-  });
 }
