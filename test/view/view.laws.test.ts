@@ -40,18 +40,41 @@ type Operation =
   | { readonly what: 'save_load' };
 
 const operation: fc.Arbitrary<Operation> = fc.oneof(
-  fc.record({ what: fc.constant('append' as const), items: bulkyItems }),
-  fc.record({
-    what: fc.constant('abort' as const),
-    calls: fc.integer({ min: 1, max: 3 }),
-    status: fc.constantFrom('aborted' as const, 'cancelled' as const, 'unknown_outcome' as const),
-  }),
-  fc.record({ what: fc.constant('truncate' as const), target: fc.nat({ max: 3000 }) }),
-  fc.record({ what: fc.constant('microcompact' as const), keep: fc.nat({ max: 10 }), thinking: fc.boolean() }),
-  fc.constant({ what: 'media' as const }),
-  fc.record({ what: fc.constant('compact' as const), keepRecent: fc.nat({ max: 2000 }), open: fc.boolean() }),
-  fc.constant({ what: 'save_load' as const }),
+  { weight: 2, arbitrary: fc.record({ what: fc.constant('append' as const), items: bulkyItems }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      what: fc.constant('abort' as const),
+      calls: fc.integer({ min: 1, max: 3 }),
+      status: fc.constantFrom('aborted' as const, 'cancelled' as const, 'unknown_outcome' as const),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant('truncate' as const), target: fc.nat({ max: 1500 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      what: fc.constant('microcompact' as const),
+      keep: fc.nat({ max: 10 }),
+      thinking: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ what: 'media' as const }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      what: fc.constant('compact' as const),
+      keepRecent: fc.nat({ max: 1200 }),
+      open: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ what: 'save_load' as const }) },
 );
+
+const history = fc.tuple(bulkyItems, fc.array(operation, { minLength: 1, maxLength: 4 }));
+
+function sessionAfter([items, operations]: [readonly AgentItem[], readonly Operation[]]): Session {
+  return operations.reduce((session, one, nth) => after(session, one, nth), sessionOf(items));
+}
 
 function after(session: Session, operation: Operation, nth: number): Session {
   const view = viewOf(session);
@@ -95,12 +118,6 @@ function after(session: Session, operation: Operation, nth: number): Session {
     case 'save_load':
       return JSON.parse(JSON.stringify(session)) as Session;
   }
-}
-
-const history = fc.tuple(bulkyItems, fc.array(operation, { minLength: 1, maxLength: 5 }));
-
-function sessionAfter([items, operations]: [readonly AgentItem[], readonly Operation[]]): Session {
-  return operations.reduce((session, one, nth) => after(session, one, nth), sessionOf(items));
 }
 
 const TARGET = {
