@@ -89,6 +89,19 @@ describe('messages', () => {
     expect(ids).toEqual(['call_0', 'call_0', 'call_0~2', 'call_0~2']);
   });
 
+  test('pair repeated ids within one batch in order', () => {
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const read = fromOpenAIChat.messages([
+      { role: 'assistant', content: null, tool_calls: [call, call] },
+      { role: 'tool', tool_call_id: 'c', content: 'first' },
+      { role: 'tool', tool_call_id: 'c', content: 'second' },
+    ]);
+    expect(read[1]?.content).toMatchObject([
+      { callId: 'c', content: [{ text: 'first' }] },
+      { callId: 'c~2', content: [{ text: 'second' }] },
+    ]);
+  });
+
   test('tell what does not survive', () => {
     const losses: string[] = [];
     const lose = ({ index, detail }: { index: number | null; detail: string }) =>

@@ -52,11 +52,13 @@ function readContent(content: Json | undefined, index: number, ids: CallIds, con
     return [];
   }
   return (content as readonly Json[]).map((block) =>
-    isJsonObject(block) ? readBlock(block, ids, context) : { type: 'extension', name: ANTHROPIC_BLOCK, data: block },
+    isJsonObject(block)
+      ? readBlock(block, index, ids, context)
+      : { type: 'extension', name: ANTHROPIC_BLOCK, data: block },
   );
 }
 
-function readBlock(block: JsonObject, ids: CallIds, context: ImportContext): Block {
+function readBlock(block: JsonObject, index: number, ids: CallIds, context: ImportContext): Block {
   switch (block.type) {
     case 'text':
       return { type: 'text', text: text(block.text) };
@@ -66,12 +68,12 @@ function readBlock(block: JsonObject, ids: CallIds, context: ImportContext): Blo
       return { type: 'thinking', text: '', ...replay({ redacted: text(block.data) }, context) };
     case 'tool_use': {
       const nativeId = text(block.id);
-      const callId = ids.open(nativeId);
+      const callId = ids.open(nativeId, index);
       ids.named(callId, text(block.name));
       return { type: 'tool_use', callId, nativeId, name: text(block.name), ...readArguments(block.input) };
     }
     case 'tool_result':
-      return resultBlock(block, ids, context);
+      return resultBlock(block, index, ids, context);
     default:
       return (
         mediaBlock(block, context) ??
@@ -84,12 +86,12 @@ function replay(data: JsonObject, { scope = IMPORT_SCOPE }: ImportContext): { re
   return { replay: { scope, data } };
 }
 
-function resultBlock(block: JsonObject, ids: CallIds, context: ImportContext): ToolResultBlock {
+function resultBlock(block: JsonObject, index: number, ids: CallIds, context: ImportContext): ToolResultBlock {
   const callId = ids.answer(text(block.tool_use_id));
   const content =
     typeof block.content === 'string'
       ? [{ type: 'text' as const, text: block.content }]
-      : innerBlocks(block.content, ids, context);
+      : innerBlocks(block.content, index, ids, context);
   return {
     type: 'tool_result',
     callId,
@@ -99,10 +101,15 @@ function resultBlock(block: JsonObject, ids: CallIds, context: ImportContext): T
   };
 }
 
-function innerBlocks(content: Json | undefined, ids: CallIds, context: ImportContext): ToolResultBlock['content'] {
+function innerBlocks(
+  content: Json | undefined,
+  index: number,
+  ids: CallIds,
+  context: ImportContext,
+): ToolResultBlock['content'] {
   if (!Array.isArray(content)) return [];
   return (content as readonly Json[]).map((inner) => {
-    const block = isJsonObject(inner) ? readBlock(inner, ids, context) : undefined;
+    const block = isJsonObject(inner) ? readBlock(inner, index, ids, context) : undefined;
     if (block?.type === 'text' || block?.type === 'image' || block?.type === 'file') return block;
     return { type: 'extension', name: ANTHROPIC_BLOCK, data: inner };
   });

@@ -38,8 +38,18 @@ export function writeTranscript(
   entries: readonly TranscriptEntry[],
   about: { readonly sessionId?: string; readonly system?: string } = {},
 ): string {
+  return `${transcriptHeader(about)}${transcriptLines(entries)}`;
+}
+
+/** The file's first line. */
+export function transcriptHeader(about: { readonly sessionId?: string; readonly system?: string } = {}): string {
   const header: TranscriptHeader = { holdfast: 'transcript', version: TRANSCRIPT_FILE_VERSION, ...about };
-  return [header, ...entries].map((line) => `${JSON.stringify(line)}\n`).join('');
+  return `${JSON.stringify(header)}\n`;
+}
+
+/** Further lines of the file: a long session is written page by page. */
+export function transcriptLines(entries: readonly TranscriptEntry[]): string {
+  return entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 }
 
 /** Whether a first line is the header of such a file, of whatever version. */

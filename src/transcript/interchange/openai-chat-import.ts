@@ -57,7 +57,7 @@ function readMessage(entry: JsonObject, index: number, ids: CallIds, context: Im
     case 'user':
       return { role: 'user', content: contentBlocks(entry.content, context) };
     case 'assistant':
-      return { role: 'assistant', content: assistantBlocks(entry, ids, context) };
+      return { role: 'assistant', content: assistantBlocks(entry, index, ids, context) };
     default:
       return { role: 'tool', content: [resultBlock(entry, ids, context)] };
   }
@@ -73,7 +73,7 @@ function resultBlock(entry: JsonObject, ids: CallIds, context: ImportContext): T
   return { type: 'tool_result', callId, name: ids.nameOf(callId), status: 'ok', content };
 }
 
-function assistantBlocks(entry: JsonObject, ids: CallIds, context: ImportContext): Block[] {
+function assistantBlocks(entry: JsonObject, index: number, ids: CallIds, context: ImportContext): Block[] {
   const blocks: Block[] = [];
   if (typeof entry.reasoning_content === 'string' && entry.reasoning_content !== '') {
     blocks.push({ type: 'thinking', text: entry.reasoning_content });
@@ -81,16 +81,16 @@ function assistantBlocks(entry: JsonObject, ids: CallIds, context: ImportContext
   if (typeof entry.content !== 'string' || entry.content !== '') blocks.push(...contentBlocks(entry.content, context));
   if (typeof entry.refusal === 'string' && entry.refusal !== '') blocks.push({ type: 'refusal', text: entry.refusal });
   for (const call of Array.isArray(entry.tool_calls) ? (entry.tool_calls as readonly Json[]) : []) {
-    if (isJsonObject(call)) blocks.push(callBlock(text(call.id), call.function ?? call.custom, ids));
+    if (isJsonObject(call)) blocks.push(callBlock(text(call.id), call.function ?? call.custom, index, ids));
   }
   if (isJsonObject(entry.function_call))
-    blocks.push(callBlock(text(entry.function_call.name), entry.function_call, ids));
+    blocks.push(callBlock(text(entry.function_call.name), entry.function_call, index, ids));
   return blocks;
 }
 
-function callBlock(nativeId: string, fn: Json | undefined, ids: CallIds): Block {
+function callBlock(nativeId: string, fn: Json | undefined, index: number, ids: CallIds): Block {
   const body = isJsonObject(fn) ? fn : {};
-  const callId = ids.open(nativeId);
+  const callId = ids.open(nativeId, index);
   const name = text(body.name);
   ids.named(callId, name);
   return { type: 'tool_use', callId, nativeId, name, ...readArguments(body.arguments ?? body.input) };

@@ -20,6 +20,7 @@ import { openLab } from './lab.ts';
 import { brokenLaws } from './laws.ts';
 import { bodyOf, builtinTools, requestOf, toolSpecs } from './next-request.ts';
 import type { Observation, SeenResult } from './observation.ts';
+import { watchRejections } from './rejections.ts';
 import type { Answer } from './replay-server.ts';
 import type { Target } from './target.ts';
 
@@ -29,6 +30,7 @@ export type Executed = { readonly name: string; readonly args: unknown }[];
 /** Runs the agent against recorded answers: real client, real activities, real store. */
 export async function agentRun(input: Obj, target: Target, answers: readonly Answer[]): Promise<Observation> {
   const executed: Executed = [];
+  const rejections = watchRejections();
   const lab = await openLab({
     model: modelOf(input),
     settings: input,
@@ -50,8 +52,9 @@ export async function agentRun(input: Obj, target: Target, answers: readonly Ans
     const requests = lab.requests(target);
     const next = bodyOf(lab, target, requestOf(run.items, { model: lab.model(target), tools: toolSpecs(input.tools) }));
     const broken = [...requests, next].flatMap((request) => brokenLaws(target, request));
-    return { ...observed(run, executed), requests, broken };
+    return { ...observed(run, executed), requests, broken, unhandledRejections: await rejections.stop() };
   } finally {
+    await rejections.stop();
     await lab.close();
   }
 }

@@ -95,13 +95,8 @@ export const REQUEST_CHECKS: CheckTable = {
     );
   }),
   block_order: on((want, request) => {
-    const orders = messagesOf(request).map((message) =>
-      message.parts.map((part) => String(part.raw.type ?? part.kind)),
-    );
-    return must(
-      orders.some((order) => isDeepStrictEqual(order, want)),
-      orders,
-    );
+    const orders = blockOrders(request);
+    return must(Array.isArray(want) && orders.some((order) => holdsRun(order, want)), orders);
   }),
   image_sent: on((want, request) =>
     must(
@@ -154,6 +149,18 @@ export const REQUEST_CHECKS: CheckTable = {
         );
   },
 };
+
+/** Types of the blocks of each message, and of all items in a row, for formats whose items stand by themselves. */
+function blockOrders(request: SeenRequest): string[][] {
+  const messages = messagesOf(request);
+  const inside = messages.map((message) => message.parts.map((part) => String(part.raw.type ?? part.kind)));
+  return [...inside, messages.map((message) => String(message.raw.type ?? message.label))];
+}
+
+/** Whether `run` stands in `order` without a gap. */
+function holdsRun(order: readonly string[], run: readonly unknown[]): boolean {
+  return order.some((_, from) => isDeepStrictEqual(order.slice(from, from + run.length), run));
+}
 
 function isObjectText(text: string): boolean {
   try {

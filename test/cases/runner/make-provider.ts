@@ -62,7 +62,10 @@ export function makeProvider(
 function dialectOf({ dialect }: Target, settings: Obj): Dialect {
   const base = Object.entries(DIALECTS).find(([name]) => name === dialect)?.[1];
   const maxTools = typeof settings.max_tools === 'number' ? settings.max_tools : undefined;
-  const named = base ?? { ...DIALECTS[dialect.startsWith('deepseek') ? 'deepseek' : 'generic'], ...SERVERS[dialect] };
+  const named: Dialect = base ?? {
+    ...DIALECTS[dialect.startsWith('deepseek') ? 'deepseek' : 'generic'],
+    ...SERVERS[dialect],
+  };
   const strict = settings.strict === 'off' || settings.strict === false ? { strict: 'off' as const } : {};
   const flags = isObj(settings.dialect) ? settings.dialect : {};
   return {
@@ -76,4 +79,6 @@ function dialectOf({ dialect }: Target, settings: Obj): Dialect {
 const SERVERS: Readonly<Record<string, Partial<Dialect>>> = {
   strict: { alternate: true },
   bedrock: { toolsForHistory: true },
+  // Thinking is on, whatever the model is called.
+  'deepseek-thinking': { reasoning: { ...DIALECTS.deepseek.reasoning, wantedBy: /./ } },
 };

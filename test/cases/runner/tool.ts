@@ -9,6 +9,7 @@ import { openLab } from './lab.ts';
 import { brokenLaws } from './laws.ts';
 import { bodyOf } from './next-request.ts';
 import type { Observation } from './observation.ts';
+import { watchRejections } from './rejections.ts';
 import { type ScriptedAnswer, scriptedModel } from './scripted-model.ts';
 import { parseTarget, targetOfApi } from './target.ts';
 
@@ -35,9 +36,7 @@ export async function toolRun(input: Obj): Promise<ToolRun> {
   const executed: Executed = [];
   const limits = isObj(input.limits) ? input.limits : {};
   const model = scriptedModel(script(input));
-  const rejections: unknown[] = [];
-  const note = (reason: unknown) => void rejections.push(reason);
-  process.on('unhandledRejection', note);
+  const rejections = watchRejections();
   try {
     const timeout =
       typeof limits.tool_timeout_ms === 'number' ? { toolTimeoutSecs: limits.tool_timeout_ms / 1000 } : {};
@@ -59,13 +58,13 @@ export async function toolRun(input: Obj): Promise<ToolRun> {
       ...observed(run, executed),
       requests,
       broken,
-      unhandledRejections: rejections.length,
+      unhandledRejections: await rejections.stop(),
       prototypeUntouched: Object.keys(Object.prototype).length === 0 && !('admin' in {}),
       ...(typeof limits.window === 'number' ? { window: limits.window } : {}),
     };
     return { seen, run, executed };
   } finally {
-    process.off('unhandledRejection', note);
+    await rejections.stop();
   }
 }
 

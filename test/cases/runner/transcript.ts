@@ -145,17 +145,20 @@ class TranscriptBuilder implements BuiltTranscript {
     return { ...common, arguments: {}, rawArguments: parsed.raw, argumentsError: parsed.error };
   }
 
-  /** Results go to the latest call of that id that has none yet, else to the latest of all, else to nobody. */
+  /** Results go to the first call of that id without one in the latest batch that has such, else to the latest of all, else to nobody. */
   #results(entries: readonly Obj[]): void {
     const answered = new Set(
       this.items.flatMap((item) =>
         item.kind === 'tool_result_batch' ? item.results.map((result) => result.callId) : [],
       ),
     );
-    const calls = this.items.flatMap((item) => (item.kind === 'tool_call_batch' ? item.calls : []));
+    const batches = this.items.flatMap((item) => (item.kind === 'tool_call_batch' ? [item.calls] : []));
     const results = entries.map((entry): ToolResult => {
-      const same = calls.filter((call) => call.nativeId === entry.id);
-      const call = same.findLast((each) => !answered.has(each.callId)) ?? same.at(-1);
+      const open = batches.map((calls) =>
+        calls.find((call) => call.nativeId === entry.id && !answered.has(call.callId)),
+      );
+      const call =
+        open.findLast((each) => each !== undefined) ?? batches.flat().findLast((each) => each.nativeId === entry.id);
       if (call !== undefined) answered.add(call.callId);
       const status = entry.error === undefined ? 'ok' : 'error';
       return { callId: call?.callId ?? str(entry.id), status, content: this.#blocks(entry.output ?? entry.error) };
