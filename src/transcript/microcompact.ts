@@ -3,7 +3,7 @@ import { knownItemTokens } from './item-tokens.ts';
 import type { AgentItem, ContentBlock, ToolResult } from './items.ts';
 import { keywords, looksLikeError, type ResultSemantic, refersTo, resultScore } from './microcompact-score.ts';
 import { responseOf, runEnd } from './response-runs.ts';
-import { blocksTokens, itemTokens } from './tokens.ts';
+import { contentTokens, itemTokens } from './tokens.ts';
 import { buildView, type View, type ViewPart, viewTokens } from './view.ts';
 import type { ViewEdit } from './view-edits.ts';
 
@@ -70,8 +70,8 @@ function resultEdit(seq: number, result: ToolResult, place: Place): ViewEdit | u
     callId: result.callId,
     action: { type: 'set_content', content },
     reason: 'microcompact',
-    tokensBefore: blocksTokens(result.content),
-    tokensAfter: blocksTokens(content),
+    tokensBefore: contentTokens(result.content),
+    tokensAfter: contentTokens(content),
   };
 }
 

@@ -5,7 +5,7 @@ import type { AgentItem, ContentBlock, ToolResult } from './items.ts';
 import { isMedia, mediaNote } from './media-edits.ts';
 import { openTurnStart } from './microcompact.ts';
 import { cutTexts } from './protected-items.ts';
-import { blocksTokens, itemTokens } from './tokens.ts';
+import { contentTokens, itemTokens } from './tokens.ts';
 import { truncateOutput } from './truncate.ts';
 import { buildView, type View, type ViewPart, viewTokens } from './view.ts';
 import type { EditReason, ViewEdit } from './view-edits.ts';
@@ -83,7 +83,7 @@ function untilFreed(
 function outputEdits(view: View, excess: number, cap: number, reason: EditReason, end: number): readonly ViewEdit[] {
   return untilFreed(view.parts.slice(0, end), excess, (part) =>
     resultsOf(part).flatMap(({ seq, result }) => {
-      if (blocksTokens(result.content) <= cap) return [];
+      if (contentTokens(result.content) <= cap) return [];
       const { text } = truncateOutput(textOf(result.content), { maxTokens: cap, callId: result.callId });
       return contentEdit(seq, result, [{ type: 'text', text: text === '' ? PRUNED : text }], reason);
     }),
@@ -112,8 +112,8 @@ function contentEdit(
   content: readonly ContentBlock[],
   reason: EditReason,
 ): readonly ViewEdit[] {
-  const tokensBefore = blocksTokens(result.content);
-  const tokensAfter = blocksTokens(content);
+  const tokensBefore = contentTokens(result.content);
+  const tokensAfter = contentTokens(content);
   if (tokensAfter >= tokensBefore) return [];
   const action = { type: 'set_content', content } as const;
   return [{ schemaVersion: 1, seq, callId: result.callId, action, reason, tokensBefore, tokensAfter }];

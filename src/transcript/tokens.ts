@@ -50,6 +50,24 @@ export function blocksTokens(
   return tokens;
 }
 
+/** Content is immutable, and views built one after the other share it. */
+const KNOWN: Readonly<Record<TokenEstimator, WeakMap<readonly unknown[], number>>> = {
+  fitted: new WeakMap(),
+  conservative: new WeakMap(),
+};
+
+/** {@link blocksTokens} of the content of an item, remembered by its identity. */
+export function contentTokens(
+  content: readonly (ContentBlock | RefusalBlock)[],
+  estimator: TokenEstimator = 'fitted',
+): number {
+  const known = KNOWN[estimator].get(content);
+  if (known !== undefined) return known;
+  const tokens = blocksTokens(content, estimator);
+  KNOWN[estimator].set(content, tokens);
+  return tokens;
+}
+
 /** Tokens of a message of the request, its wrapping included. */
 export function messageTokens(message: Message, estimator: TokenEstimator = 'fitted'): number {
   return MESSAGE_OVERHEAD + blocksTokens(message.content, estimator);
@@ -70,11 +88,11 @@ export function itemTokens(item: AgentItem, estimator: TokenEstimator = 'fitted'
   switch (item.kind) {
     case 'user_message':
     case 'assistant_message':
-      return MESSAGE_OVERHEAD + blocksTokens(item.content, estimator);
+      return MESSAGE_OVERHEAD + contentTokens(item.content, estimator);
     case 'tool_call_batch':
       return MESSAGE_OVERHEAD + sum(item.calls, (call) => callTokens(call, estimator));
     case 'tool_result_batch':
-      return MESSAGE_OVERHEAD + sum(item.results, (result) => CALL_OVERHEAD + blocksTokens(result.content, estimator));
+      return MESSAGE_OVERHEAD + sum(item.results, (result) => CALL_OVERHEAD + contentTokens(result.content, estimator));
     case 'reasoning_summary':
       return Math.max(textTokens(item.text, estimator), replayTokens(item.replay?.data, estimator));
     case 'builtin_tool_event':
