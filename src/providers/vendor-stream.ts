@@ -1,5 +1,7 @@
 import { isJsonObject, type JsonObject } from '../transcript/json.ts';
 import type { StreamEvent } from '../transcript/stream-event.ts';
+import { classify } from './classify.ts';
+import { isHtml } from './error-body.ts';
 import { ProviderError } from './errors.ts';
 import { createSseDecoder, type SseEvent } from './sse.ts';
 import { StreamFailure } from './stream-failure.ts';
@@ -39,21 +41,46 @@ export async function* vendorStream(
   throw new ProviderError('incomplete_stream', 'The response ended before it was finished.');
 }
 
+/**
+ * The body itself decides what it is, whatever its content type says: proxies answer with JSON, pages and streams under
+ * each other's names. Its first visible character tells.
+ */
 async function* nativeEvents(
   response: Response,
   options: VendorStreamOptions,
 ): AsyncGenerator<unknown, void, undefined> {
-  const type = response.headers.get('content-type') ?? '';
   if (response.body === null) return;
-  if (!type.includes('text/event-stream')) {
-    yield* wholeBody(await textOf(response.body, options), options);
-    return;
-  }
   const decoder = createSseDecoder();
-  for await (const bytes of watchedBytes(response.body, watch(options))) yield* parsed(decoder.push(bytes), 'protocol');
+  const text = new TextDecoder();
+  let kind: BodyKind | undefined;
+  let seen = '';
+  for await (const bytes of watchedBytes(response.body, watch(options))) {
+    if (kind !== 'events') {
+      seen += text.decode(bytes, { stream: true });
+      kind ??= kindOf(seen, response);
+    }
+    // White space before the first event means nothing to the decoder, so it may see all bytes from the start.
+    if (kind !== 'whole') yield* parsed(decoder.push(bytes), 'protocol');
+  }
+  if (kind === 'whole') yield* wholeBody(seen + text.decode(), response, options);
   // What stands there without its last line break may be the end of a document, or the beginning of one.
-  yield* parsed(decoder.end(), 'incomplete_stream');
+  else yield* parsed(decoder.end(), 'incomplete_stream');
 }
+
+type BodyKind = 'events' | 'whole';
+
+/** `undefined` while nothing but white space (or a byte order mark), or the beginning of a field's name, came. */
+function kindOf(seen: string, response: Response): BodyKind | undefined {
+  const body = seen.replace(/^\uFEFF/, '').trimStart();
+  if (body === '') return undefined;
+  if (/^[{[<]/.test(body)) return 'whole';
+  if (response.headers.get('content-type')?.includes('text/event-stream') === true || body.startsWith(':'))
+    return 'events';
+  if (FIELDS.some((field) => body.startsWith(field))) return 'events';
+  return FIELDS.some((field) => field.startsWith(body)) ? undefined : 'whole';
+}
+
+const FIELDS: readonly string[] = ['data:', 'event:', 'id:', 'retry:'];
 
 function* parsed(events: readonly SseEvent[], broken: 'protocol' | 'incomplete_stream'): Generator<unknown> {
   for (const { event, data } of events) {
@@ -73,24 +100,13 @@ function failing(value: unknown, event: string): unknown {
   return value;
 }
 
-/** One JSON document where a stream was asked for; a stream under another content type; or no answer at all. */
-function* wholeBody(text: string, options: VendorStreamOptions): Generator<unknown> {
-  const value = json(text);
-  if (isJsonObject(value)) {
-    yield* options.eventsOfWhole(failing(value, '') as JsonObject);
-    return;
-  }
-  if (!/^\s*(?:event|data|id|retry)?:/.test(text)) throw new StreamFailure(text);
-  const decoder = createSseDecoder();
-  yield* parsed(decoder.push(new TextEncoder().encode(text)), 'protocol');
-  yield* parsed(decoder.end(), 'incomplete_stream');
-}
-
-async function textOf(body: ReadableStream<Uint8Array>, options: VendorStreamOptions): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const bytes of watchedBytes(body, watch(options))) text += decoder.decode(bytes, { stream: true });
-  return text + decoder.decode();
+/** One JSON document where a stream was asked for, a page, or what a proxy says in plain words. */
+function* wholeBody(body: string, response: Response, options: VendorStreamOptions): Generator<unknown> {
+  const value = json(body);
+  if (isJsonObject(value)) yield* options.eventsOfWhole(failing(value, '') as JsonObject);
+  else if (/^\s*[{[]/.test(body)) throw new ProviderError('incomplete_stream', 'The answer is JSON that was cut off.');
+  else if (isHtml(body)) throw classify({ status: response.status, headers: response.headers, body, nowMs: 0 });
+  else throw new StreamFailure(body);
 }
 
 function watch({ signal, idleTimeoutMs }: VendorStreamOptions): { signal: AbortSignal; idleMs: () => number } {

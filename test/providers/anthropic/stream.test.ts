@@ -145,6 +145,26 @@ test('a whole message where a stream was asked for is read all the same', async 
   expect(got.usage).toMatchObject({ inputTokens: 3, outputTokens: 4 });
 });
 
+const OVERLOADED = JSON.stringify({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } });
+
+test.each([
+  ['text/event-stream', OVERLOADED, 'overloaded', true, 'an error under the name of a stream'],
+  ['application/json', OVERLOADED, 'overloaded', true, 'an error with status 200'],
+  ['text/html', '<!doctype html><title>Sign in</title>', 'protocol', false, 'a page: the base URL is wrong'],
+  ['text/plain', 'upstream error: Service overloaded', 'overloaded', true, 'what a proxy says in plain words'],
+  ['application/json', '{"id":"msg_1","content":[{"ty', 'incomplete_stream', true, 'a document that was cut off'],
+  ['text/event-stream', '  \n', 'incomplete_stream', true, 'nothing at all'],
+])('%s %s is %s', async (type, body, code, retryable) => {
+  server.answer({ headers: { 'content-type': type }, chunks: [body] });
+  await expect(callModel(provider, REQUEST)).rejects.toMatchObject({ name: 'ProviderError', code, retryable });
+});
+
+test('a stream is read under any content type, after any white space', async () => {
+  const stream = sse([start(), ...text(0, 'fine'), ...end('end_turn')]);
+  server.answer({ headers: { 'content-type': 'application/octet-stream' }, chunks: ['\n', '\n', stream] });
+  expect((await callModel(provider, REQUEST)).text).toBe('fine');
+});
+
 test('citations are kept for the replay of their text', async () => {
   const citation = {
     type: 'web_search_result_location',

@@ -69,6 +69,16 @@ test('a file that quotes the question is no answer to it', async () => {
   expect(text).not.toContain('AGENTS.ts');
 });
 
+test('tests and documentation that say the words more often come after the code', async () => {
+  const loud = 'export function retryPolicyTest() {} // retry policy, retry policy\n'.repeat(5);
+  const { text } = await ask('Where is the retry policy decided?', {
+    'test/loud.test.ts': loud,
+    'docs/loud.md': loud,
+    ...FILES,
+  });
+  expect(text).toMatch(/^Best match for .*`src\/http\/retry-policy\.ts:2`$/m);
+});
+
 test('an identifier is looked for whole', async () => {
   const { text } = await ask('What does retryPolicy return?', FILES);
   expect(text).toMatch(/^Best match for retryPolicy.*`src\/http\/retry-policy\.ts:2`$/m);
