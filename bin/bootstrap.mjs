@@ -53,19 +53,25 @@ export function commandFile(packageName, command) {
 
 /** The lock file, and the Node that native packages were built for. */
 function installMark() {
-  const { modules } = process.versions;
-  return `${sha256(readFileSync(LOCK_FILE))} ${process.platform}-${process.arch} abi ${modules}\n`;
+  return `${sha256(readFileSync(LOCK_FILE))} ${nativeMark()}\n`;
+}
+
+function nativeMark() {
+  return `${process.platform}-${process.arch} abi ${process.versions.modules}`;
 }
 
 function installIsStale() {
-  if (readIfThere(INSTALL_STAMP) === installMark()) return false;
-  if (existsSync(INSTALL_STAMP) || !installedByHand()) return true;
+  const stamp = readIfThere(INSTALL_STAMP);
+  if (stamp === installMark()) return false;
+  const otherNode = stamp !== undefined && !stamp.trimEnd().endsWith(nativeMark());
+  if (otherNode || !lockIsSatisfied()) return true;
+  // Somebody ran npm by hand, or the lock file only lost packages.
   writeFileSync(INSTALL_STAMP, installMark());
   return false;
 }
 
-/** Whether somebody ran npm with this very lock file: npm notes in node_modules what it put there. */
-function installedByHand() {
+/** Whether all that the lock file wants is there: npm notes in node_modules what it put there. */
+function lockIsSatisfied() {
   const noted = readIfThere(join(MODULES, '.package-lock.json'));
   if (noted === undefined) return false;
   const { packages: wanted } = JSON.parse(readFileSync(LOCK_FILE, 'utf8'));

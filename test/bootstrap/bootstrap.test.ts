@@ -62,6 +62,18 @@ describe('packages that somebody installed by hand', () => {
     expect(checkout.done()).toEqual(['compile', 'bundle']);
   });
 
+  test('count when the lock file only lost others', async () => {
+    await checkout.start();
+    checkout.done();
+    checkout.installByHand('1.0.0');
+    checkout.write(
+      'package-lock.json',
+      `${JSON.stringify({ packages: { 'node_modules/typescript': { version: '1.0.0' } } })} `,
+    );
+    await checkout.start();
+    expect(checkout.done()).not.toContain('install');
+  });
+
   test('are replaced when they are others', async () => {
     checkout.installByHand('0.9.0');
     await checkout.start();
