@@ -9,7 +9,12 @@ interface Call {
   readonly args: string;
 }
 
-function decide(body: { model: string; messages: { role: string }[] }): { text: string; call?: Call } {
+interface Decision {
+  readonly text: string;
+  readonly call?: Call;
+}
+
+function decide(body: { model: string; messages: { role: string }[] }): Decision {
   const [, turns, bytes] = /script-(\d+)-(\d+)/.exec(body.model) ?? [];
   const turn = body.messages.filter((message) => message.role === 'tool').length;
   if (turn >= Number(turns)) return { text: `done after ${turn}` };
@@ -17,15 +22,14 @@ function decide(body: { model: string; messages: { role: string }[] }): { text: 
   return { text: `turn ${turn}`, call: { id: `call_${turn}`, args } };
 }
 
-function plain(model: string, { text, call }: ReturnType<typeof decide>): string {
+function plain(model: string, { text, call }: Decision, usage: object): string {
   const calls = call && [{ id: call.id, type: 'function', function: { name: 'work', arguments: call.args } }];
   const message = { role: 'assistant', content: text, ...(calls ? { tool_calls: calls } : {}) };
   const choices = [{ index: 0, message, finish_reason: calls ? 'tool_calls' : 'stop' }];
-  const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 };
   return JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion', created: 1, model, choices, usage });
 }
 
-function streamed(response: ServerResponse, model: string, { text, call }: ReturnType<typeof decide>): void {
+function streamed(response: ServerResponse, model: string, { text, call }: Decision, usage: object): void {
   const send = (choices: unknown[], more: object = {}) =>
     response.write(
       `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model, choices, ...more })}\n\n`,
@@ -42,7 +46,7 @@ function streamed(response: ServerResponse, model: string, { text, call }: Retur
     ]);
   }
   send([{ index: 0, delta: {}, finish_reason: call ? 'tool_calls' : 'stop' }]);
-  send([], { usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 } });
+  send([], { usage });
   response.end('data: [DONE]\n\n');
 }
 
@@ -50,11 +54,14 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const raw = Buffer.concat(chunks).toString('utf8');
+    const body = JSON.parse(raw);
+    const input = Math.ceil(raw.length / 4);
+    const usage = { prompt_tokens: input, completion_tokens: 10, total_tokens: input + 10 };
     const decision = decide(body);
     response.setHeader('content-type', body.stream ? 'text/event-stream' : 'application/json');
-    if (body.stream) streamed(response, body.model, decision);
-    else response.end(plain(body.model, decision));
+    if (body.stream) streamed(response, body.model, decision, usage);
+    else response.end(plain(body.model, decision, usage));
   });
 });
 server.keepAliveTimeout = 60_000;

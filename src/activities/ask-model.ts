@@ -1,5 +1,6 @@
 import { type AccumulatedResponse, createAccumulator } from '../providers/accumulator.ts';
 import { ProviderError } from '../providers/errors.ts';
+import { inputTruncatedByServer, overflowByEstimate, type RequestSize, silentOverflow } from '../providers/overflow.ts';
 import type { MediaLookup } from '../providers/provider.ts';
 import type { Target } from '../providers/request-target.ts';
 import { replayTolerant } from '../providers/without-replay.ts';
@@ -18,6 +19,8 @@ export interface Question {
   readonly signal: AbortSignal;
   /** Tells a heartbeat how far the answer is. */
   readonly note: (text: string) => void;
+  /** Size of the request by our own estimate. */
+  readonly size: () => RequestSize;
   readonly writeDeltas: (from: number, deltas: readonly Delta[]) => Promise<void>;
 }
 
@@ -25,6 +28,8 @@ export interface Question {
 export type Answer = ({ readonly response: AccumulatedResponse } | { readonly partial: readonly AgentItem[] }) & {
   /** Output limit that the request went out with at last, where the server made us lower it. */
   readonly loweredOutput?: number;
+  /** The server reports far less input than we sent. */
+  readonly truncatedInput?: { readonly estimated: number; readonly reported: number };
   /** The server refused replay data and got the request without any. */
   readonly withoutReplay?: true;
 };
@@ -60,7 +65,7 @@ function roomForOutput(error: unknown): number | undefined {
   return room >= LEAST_OUTPUT ? room : undefined;
 }
 
-async function stream({ target, request, media, signal, note, writeDeltas }: Question): Promise<Answer> {
+async function stream({ target, request, media, signal, note, size, writeDeltas }: Question): Promise<Answer> {
   const accumulator = createAccumulator({
     response: { provider: target.provider, api: target.api, model: target.model },
     scope: target.scope,
@@ -82,14 +87,22 @@ async function stream({ target, request, media, signal, note, writeDeltas }: Que
       note(`${characters} characters received`);
     }
     await deltas.close();
-    return { response: accumulator.finish(), ...said() };
+    const response = accumulator.finish();
+    const silent = silentOverflow({ ...response, empty: response.items.length === 0, window: size().window });
+    if (silent !== undefined) throw silent;
+    return { response, ...said(), ...truncatedInput(response, size()) };
   } catch (error) {
     await deltas.close().catch(() => undefined);
     if (deltas.failed.aborted) throw deltas.failed.reason;
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) throw error instanceof ProviderError ? overflowByEstimate(error, size()) : error;
     if (!cancelRequested()) throw workerShutdown();
     return { partial: accumulator.partial(), ...said() };
   }
+}
+
+function truncatedInput({ usage }: AccumulatedResponse, size: RequestSize): Pick<Answer, 'truncatedInput'> {
+  const tokens = { estimated: size.estimatedInputTokens, reported: usage?.inputTokens ?? 0 };
+  return inputTruncatedByServer(tokens) ? { truncatedInput: tokens } : {};
 }
 
 /** Shows a piece of text to readers; how many characters it had. */

@@ -20,7 +20,8 @@ import { candidates, wantsFallback } from './fallback.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { loadMedia, mediaOf } from './media.ts';
 import { acceptedMessage, textOfMessage, userItem } from './message-content.ts';
-import { withinRate } from './rate-limit.ts';
+import { logContext, logProtocol } from './protocol-log.ts';
+import { requestTokens, withinRate } from './rate-limit.ts';
 import { outcomeOf, responseEvents, textOf } from './response-outcome.ts';
 import type { RunConfigs } from './run-configs.ts';
 import type { Views } from './views.ts';
@@ -63,7 +64,7 @@ async function callModel(
   if (begun.status === 'closed') return { outcome: 'closed', head: begun.head, status: begun.runStatus };
 
   const view = await deps.views(writer, begun.head, budget);
-  logContext(deps, input, view);
+  logContext(deps.log, input, view);
   const call: Call = { deps, input, writer, run, agent, head: begun.head, view };
   return answered(call, signal, note);
 }
@@ -116,13 +117,15 @@ async function answered(call: Call, signal: AbortSignal, note: (text: string) =>
   for (const [index, name] of names.entries()) {
     const target = targetOf(deps.providers.resolve(name), deps.catalog);
     const { request, losses } = buildRequest(run, call.view, target);
+    logProtocol(deps.log, input, target.api, request);
     if (losses.length > 0) deps.log.info({ event: 'model.called', step: input.step, model: name, losses });
     try {
       await withinRate(deps, target.provider, run, call.view);
       const media = await loadMedia(deps.store, mediaOf(request));
+      const size = () => ({ estimatedInputTokens: requestTokens(run, call.view), window: run.config.window });
       const writeDeltas = (from: number, deltas: Parameters<typeof deps.store.appendDeltas>[1]['deltas']) =>
         deps.store.appendDeltas(writer, { ref: refOf(call), step: input.step, attempt: writer.attempt, from, deltas });
-      const answer = await askModel({ target, request, media, signal, note, writeDeltas });
+      const answer = await askModel({ target, request, media, signal, note, size, writeDeltas });
       return await commit(call, target, request, answer, events);
     } catch (error) {
       const next = names[index + 1];
@@ -153,7 +156,13 @@ async function commit(
     ref: refOf(call),
     step: input.step,
     items,
-    events: [...events, ...responseEvents(input.step, items, answer, labels(agent)), ...promise],
+    events: [
+      ...repairEvents(call.view),
+      ...truncatedEvents(input.step, answer),
+      ...events,
+      ...responseEvents(input.step, items, answer, labels(agent)),
+      ...promise,
+    ],
     usage,
     costUsd: usage === null ? null : deps.catalog.costUsd(usage, target.name),
     model: target.name,
@@ -189,6 +198,17 @@ function promiseEvents(
     : [];
 }
 
+/** Readers are told once for each request that was mended; none is, unless an old release or a person wrote the rows. */
+function repairEvents({ repairs }: View): AgentEvent[] {
+  return repairs.length === 0 ? [] : [{ type: 'transcript_repaired', repairs }];
+}
+
+function truncatedEvents(step: number, { truncatedInput }: Answer): AgentEvent[] {
+  if (truncatedInput === undefined) return [];
+  const { estimated: estimatedTokens, reported: reportedTokens } = truncatedInput;
+  return [{ type: 'input_truncated_by_server', step, estimatedTokens, reportedTokens }];
+}
+
 function labels(agent: AgentSpec | undefined): (name: string, args: JsonObject) => string {
   return (name, args) => agent?.tools.get(name)?.label(args) ?? name;
 }
@@ -208,15 +228,4 @@ function requestRecord({ view, head }: Call, { name }: Target, request: MessageR
     maxOutputTokens,
     ...(answer.withoutReplay === true ? { withoutReplay: true } : {}),
   };
-}
-
-function logContext(deps: CallModelDeps, input: CallModelInput, view: View): void {
-  deps.log.info({
-    event: 'session_runner.history_context_built',
-    session_id: input.ref.sessionId,
-    run_id: input.ref.runId,
-    step: input.step,
-    items: view.items.length,
-    tool_messages_missing_ids: view.repairs.length,
-  });
 }

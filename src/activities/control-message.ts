@@ -8,6 +8,10 @@ import type { UserMessage } from '../transcript/items.ts';
 export const NUDGE_TEXT =
   'You said what you will do but made no tool call. If the task is not finished, make the call now; if it is, give the final answer.';
 
+/** Sent once when the output limit cut a call, which was therefore not run. */
+export const CUT_CALL_TEXT =
+  'Your tool call was cut off by the output limit and was not run. Make it again with shorter arguments, or in several smaller calls.';
+
 /** A message that the model sees and people do not. `said` is the answer that gave rise to it. */
 export function controlItem(control: ControlMessage, said: string, output: OutputSchema | undefined): UserMessage {
   return {
@@ -26,6 +30,8 @@ function textOf(control: ControlMessage, said: string, output: OutputSchema | un
       const reading = readStructured(said, output?.check ?? (() => undefined));
       return correction(reading.ok ? 'It was not read.' : reading.problem);
     }
+    case 'cut_call':
+      return CUT_CALL_TEXT;
     default:
       return assertNever(control, 'control message');
   }

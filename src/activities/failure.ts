@@ -33,6 +33,8 @@ export function toApplicationFailure(error: unknown): unknown {
 
 /** Longest wait that a vendor may ask of one attempt; a model call has an hour in all. */
 const MAX_WAIT_MS = 15 * 60_000;
+/** A wish for no wait at all (a date in the past) must not become a busy loop. */
+const MIN_WAIT_MS = 250;
 
 function providerFailure(error: ProviderError): ApplicationFailure {
   const waits = error.retryAfterMs;
@@ -41,7 +43,7 @@ function providerFailure(error: ProviderError): ApplicationFailure {
     message: error.message,
     nonRetryable: !error.retryable || (waits !== undefined && waits > MAX_WAIT_MS),
     cause: error,
-    ...(waits === undefined ? {} : { nextRetryDelay: waits }),
+    ...(waits === undefined ? {} : { nextRetryDelay: Math.max(waits, MIN_WAIT_MS) }),
   });
 }
 

@@ -31,6 +31,7 @@ export async function withinRate(
   throw new ProviderError('rate_limit', `The limit set for ${provider} is used up for now.`, { retryAfterMs: waitMs });
 }
 
-function requestTokens(run: LoadedRunConfig, view: View): number {
+/** Our own estimate of a request, system prompt and tools included. */
+export function requestTokens(run: LoadedRunConfig, view: View): number {
   return viewTokens(view) + toolsTokens(run.tools) + textTokens(run.prompt);
 }

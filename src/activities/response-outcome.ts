@@ -41,6 +41,9 @@ function finalOutcome(response: AccumulatedResponse, { agent, input }: OutcomeCo
     if (input.control !== 'output') return { ...final, again: 'output' };
     return { outcome: 'failed', error: 'InvalidOutput', message: reading.problem.slice(0, 500) };
   }
+  if (response.discardedCalls.length > 0 && response.stopReason.unified === 'length' && input.nudged !== true) {
+    return { ...final, again: 'cut_call' };
+  }
   const promised = (agent?.tools.specs.length ?? 0) > 0 && looksLikeToolPromise(response.text);
   return promised && input.nudged !== true ? { ...final, again: 'promise' } : final;
 }

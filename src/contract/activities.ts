@@ -84,7 +84,7 @@ export interface CallModelInput {
 }
 
 /** Why the model is asked once more without a word of the user. */
-export type ControlMessage = 'promise' | 'output';
+export type ControlMessage = 'promise' | 'output' | 'cut_call';
 
 /** One call of a batch, as far as the workflow needs it. */
 export interface PlannedCall {

@@ -25,6 +25,7 @@ export function endingOf(error: unknown): Failed {
 }
 
 function codeOf(type: string | null | undefined): HoldfastErrorCode {
+  if (type === 'provider/context_overflow') return 'ContextUnfittable';
   if (type?.startsWith('provider/') === true) return 'ProviderFailed';
   return type !== null && type !== undefined && isHoldfastErrorCode(type) ? type : 'Internal';
 }
