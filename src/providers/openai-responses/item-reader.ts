@@ -14,6 +14,7 @@ export interface ItemReader {
 export function createItemReader(): ItemReader {
   const items = new Map<number, OutputItem>();
   const seenIds = new Set<string>();
+  const indexes = new Map<string, number>();
 
   const itemAt = (index: number): OutputItem => {
     const known = items.get(index);
@@ -21,6 +22,20 @@ export function createItemReader(): ItemReader {
     const item: OutputItem = { index, type: '', texts: new Map(), reasoningFrom: undefined, done: false };
     items.set(index, item);
     return item;
+  };
+  /** Which item an event is about. llama.cpp gives no `output_index`, only ids: its items count in the order in which they appear. */
+  const indexOf = (event: JsonObject, native: JsonObject | undefined): number => {
+    const id = textOf(native === undefined ? event.item_id : native.id);
+    const index = typeof event.output_index === 'number' ? event.output_index : (indexes.get(id) ?? guessed(event));
+    if (id !== '') indexes.set(id, index);
+    return index;
+  };
+  /** An item that begins is a new one; everything else belongs to the last, unless that is already whole. */
+  const guessed = (event: JsonObject): number => {
+    const last = items.size === 0 ? undefined : Math.max(...items.keys());
+    if (last === undefined) return 0;
+    const begins = event.type === 'response.output_item.added';
+    return begins || (event.item !== undefined && items.get(last)?.done === true) ? last + 1 : last;
   };
   const remember = (native: JsonObject): void => {
     for (const id of [native.id, native.call_id]) if (typeof id === 'string' && id !== '') seenIds.add(id);
@@ -30,8 +45,8 @@ export function createItemReader(): ItemReader {
 
   return {
     read(event) {
-      const index = typeof event.output_index === 'number' ? event.output_index : 0;
       const native = isJsonObject(event.item) ? event.item : undefined;
+      const index = indexOf(event, native);
       if (event.type === 'response.output_item.added' && native !== undefined) {
         remember(native);
         return opened(itemAt(index), native);
