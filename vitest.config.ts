@@ -18,7 +18,8 @@ export default defineConfig({
           name: 'unit',
           dir: 'test',
           include: ['**/*.test.ts'],
-          exclude: ['integration/**', 'replay/**', 'cli/**', 'long/**'],
+          exclude: ['integration/**', 'replay/**', 'cli/**', 'long/**', 'llama/**'],
+          globalSetup: ['test/store/postgres.setup.ts'],
         },
       },
       {

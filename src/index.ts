@@ -1,7 +1,17 @@
-export { HoldfastClient, type HoldfastClientOptions, type ConnectOptions, type OutgoingMessage, type SentMessage } from './client/holdfast-client.ts';
+export {
+  type ConnectOptions,
+  HoldfastClient,
+  type HoldfastClientOptions,
+  type OutgoingMessage,
+  type SentMessage,
+} from './client/holdfast-client.ts';
 export { defineAgent, defineConfig } from './config/define-config.ts';
+export type { AgentSettings, HoldfastConfig } from './config/settings.ts';
 export { ERROR_HINTS, HoldfastError, type HoldfastErrorCode } from './contract/errors.ts';
-export { defineTool } from './tools/define-tool.ts';
+export type { Hook, HookContext, Veto } from './hooks/hooks.ts';
+export { submitStream } from './providers/submit-stream.ts';
+export { defineJsonTool, defineTool } from './tools/define-tool.ts';
+export { Refusal } from './tools/refusal.ts';
 export type { Tool, ToolContext, ToolDefinition } from './tools/tool.ts';
 export type { AgentEvent, RecordedEvent, RunStatus } from './transcript/events.ts';
-export type { AgentItem, TranscriptEntry } from './transcript/items.ts';
+export type { AgentItem, AgentTranscript, TranscriptEntry } from './transcript/items.ts';

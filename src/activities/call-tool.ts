@@ -5,10 +5,12 @@ import { storeBehind } from '../store/refusals.ts';
 import type { EffectClass, Store, StoredResult, Writer } from '../store/store.ts';
 import { effectClass } from '../tools/effect-class.ts';
 import type { Tool } from '../tools/tool.ts';
+import { windowBudget } from '../transcript/budget.ts';
 import type { AgentEvent } from '../transcript/events.ts';
 import type { ToolCall, ToolResult } from '../transcript/items.ts';
 import { preview } from '../transcript/preview.ts';
 import { syntheticResult, unparsableResult } from '../transcript/synthetic-result.ts';
+import { outputCaps } from '../transcript/truncate.ts';
 import type { ActivityDeps } from './agents.ts';
 import type { CallModelDeps } from './call-model.ts';
 import { translated } from './failure.ts';
@@ -35,7 +37,10 @@ async function callTool(
   note: (text: string) => void,
 ): Promise<CallToolOutput> {
   const writer = currentWriter(input.ref.sessionId);
-  const [call, run] = await Promise.all([plannedCall(deps.store, input), deps.runConfigs(input.ref.runId)]);
+  const [{ call, batchSize }, run] = await Promise.all([
+    plannedCall(deps.store, input),
+    deps.runConfigs(input.ref.runId),
+  ]);
   const tool = deps.agents.get(run.config.agent)?.tools.get(call.name);
   const job: Job = {
     deps,
@@ -61,7 +66,7 @@ async function callTool(
     input,
     signal,
     timeoutMs,
-    window: run.config.window,
+    outputTokens: outputCaps(windowBudget({ window: run.config.window }).budget, batchSize).perOutput,
     note,
     workspace: deps.workspace,
     store: deps.store,
@@ -82,15 +87,18 @@ interface Job {
 }
 
 /** The call as its response asked for it: the batch is the last item that the workflow knows. */
-async function plannedCall(store: Store, { ref, callId }: CallToolInput): Promise<ToolCall> {
+async function plannedCall(
+  store: Store,
+  { ref, callId }: CallToolInput,
+): Promise<{ readonly call: ToolCall; readonly batchSize: number }> {
   const [entry] = await store.entries(ref.sessionId, { afterSeq: ref.head - 1, limit: 1 });
   if (entry === undefined) {
     throw storeBehind(ref.sessionId, (await store.session(ref.sessionId))?.lastSeq ?? 0, ref.head);
   }
-  const call =
-    entry.item.kind === 'tool_call_batch' ? entry.item.calls.find((each) => each.callId === callId) : undefined;
+  const calls = entry.item.kind === 'tool_call_batch' ? entry.item.calls : [];
+  const call = calls.find((each) => each.callId === callId);
   if (call === undefined) throw new HoldfastError('Internal', `call ${callId} is not in the batch at seq ${ref.head}`);
-  return call;
+  return { call, batchSize: calls.length };
 }
 
 /** The answer, when the tool must not run (again). A read-only call that runs for the first time needs no entry in the ledger. */

@@ -3,9 +3,8 @@ import type { CallToolInput } from '../contract/activities.ts';
 import type { Store } from '../store/store.ts';
 import { runTool } from '../tools/invoke.ts';
 import type { Tool, ToolOutputBlock } from '../tools/tool.ts';
-import { windowBudget } from '../transcript/budget.ts';
 import type { ContentBlock, ToolCall, ToolResult } from '../transcript/items.ts';
-import { outputCaps, truncateOutput } from '../transcript/truncate.ts';
+import { truncateOutput } from '../transcript/truncate.ts';
 
 export interface Execution {
   readonly tool: Tool;
@@ -13,8 +12,8 @@ export interface Execution {
   readonly input: CallToolInput;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** Context window of the run's model, in tokens: what caps an output. */
-  readonly window: number;
+  /** Tokens that the output may take in a request. */
+  readonly outputTokens: number;
   readonly note: (text: string) => void;
   readonly workspace: string;
   readonly store: Store;
@@ -46,7 +45,7 @@ export async function execute(execution: Execution): Promise<Executed> {
   );
   const text = blocks.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
   const cut = truncateOutput(text, {
-    maxTokens: outputCaps(windowBudget({ window: execution.window }).budget).perOutput,
+    maxTokens: execution.outputTokens,
     callId: call.callId,
   });
   const content = cut.cut

@@ -10,6 +10,7 @@ import { buildRequest } from '../transcript/build-request.ts';
 import type { MediaRef, TranscriptEntry } from '../transcript/items.ts';
 import type { MessageRequest } from '../transcript/message.ts';
 import { buildView, type View } from '../transcript/view.ts';
+import { sessionPages } from './session-pages.ts';
 
 export interface RebuildDeps {
   readonly store: Store;
@@ -48,10 +49,9 @@ export async function currentView(store: Store, run: RunRow): Promise<View> {
 
 async function viewAt(store: Store, sessionId: string, head: number, window: number): Promise<View> {
   const entries: TranscriptEntry[] = [];
-  for (;;) {
-    const page = await store.entries(sessionId, { afterSeq: entries.at(-1)?.seq ?? 0, limit: 1000 });
+  for await (const page of sessionPages(store, sessionId)) {
     entries.push(...page.filter(({ seq }) => seq <= head));
-    if (page.length < 1000 || (page.at(-1)?.seq ?? 0) >= head) break;
+    if ((page.at(-1)?.seq ?? 0) >= head) break;
   }
   return buildView({ entries, budget: { budget: windowBudget({ window }).budget } });
 }

@@ -23,7 +23,6 @@ export const LOG_EVENTS = [
   'worker.started',
   'worker.stopped',
 ] as const;
-export type LogEvent = (typeof LOG_EVENTS)[number];
 
 export interface LoggerOptions {
   /** Absolute path (its folder is made, lines are appended), or the standard error. */

@@ -1,6 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { sessionPages } from '../../client/session-pages.ts';
 import { HoldfastError } from '../../contract/errors.ts';
+import type { Store } from '../../store/store.ts';
 import { type ExportFormat, exportFile } from '../../transcript/interchange/export-file.ts';
+import { transcriptHeader, transcriptLines } from '../../transcript/interchange/holdfast-jsonl.ts';
 import type { TranscriptEntry } from '../../transcript/items.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Settings } from '../settings.ts';
@@ -16,16 +21,24 @@ export function exportSession(
     if ((await store.session(sessionId)) === undefined) {
       throw new HoldfastError('NotFound', `no session is called "${sessionId}"`);
     }
-    const entries: TranscriptEntry[] = [];
-    for (;;) {
-      const page = await store.entries(sessionId, { afterSeq: entries.at(-1)?.seq ?? 0, limit: 1000 });
-      if (page.length === 0) break;
-      entries.push(...page);
-    }
-    const { text, losses } = exportFile(entries, format, { sessionId });
-    if (file === undefined) process.stdout.write(text);
-    else writeFileSync(file, text);
-    for (const { detail } of losses) process.stderr.write(`not held by ${format}: ${detail}\n`);
+    const text = format === 'holdfast-jsonl' ? ownFormat(store, sessionId) : foreignFormat(store, sessionId, format);
+    await pipeline(Readable.from(text), file === undefined ? process.stdout : createWriteStream(file), {
+      end: file !== undefined,
+    });
     return EXIT.ok;
   });
+}
+
+/** Ours is written page by page, so a session of any length takes little memory. */
+async function* ownFormat(store: Store, sessionId: string): AsyncGenerator<string> {
+  yield transcriptHeader({ sessionId });
+  for await (const page of sessionPages(store, sessionId)) yield transcriptLines(page);
+}
+
+async function* foreignFormat(store: Store, sessionId: string, format: ExportFormat): AsyncGenerator<string> {
+  const entries: TranscriptEntry[] = [];
+  for await (const page of sessionPages(store, sessionId)) entries.push(...page);
+  const { text, losses } = exportFile(entries, format, { sessionId });
+  for (const { detail } of losses) process.stderr.write(`not held by ${format}: ${detail}\n`);
+  yield text;
 }

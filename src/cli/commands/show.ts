@@ -1,3 +1,4 @@
+import { sessionPages } from '../../client/session-pages.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { RequestRow, RunRow, Store } from '../../store/store.ts';
 import type { TranscriptEntry } from '../../transcript/items.ts';
@@ -33,12 +34,9 @@ async function showSession(store: Store, sessionId: string, output: Output | und
 }
 
 async function allEntries(store: Store, sessionId: string): Promise<readonly TranscriptEntry[]> {
-  const pages: TranscriptEntry[] = [];
-  for (;;) {
-    const page = await store.entries(sessionId, { afterSeq: pages.at(-1)?.seq ?? 0, limit: 1000 });
-    if (page.length === 0) return pages;
-    pages.push(...page);
-  }
+  const entries: TranscriptEntry[] = [];
+  for await (const page of sessionPages(store, sessionId)) entries.push(...page);
+  return entries;
 }
 
 async function showRun(store: Store, run: RunRow, output: Output | undefined): Promise<void> {

@@ -7,11 +7,6 @@ type ToolEnd = Extract<AgentEvent, { type: 'tool_call_completed' | 'tool_call_fa
 const LABEL_LIMIT = 100;
 const PREVIEW_LIMIT = 80;
 
-export interface RunningCall {
-  readonly callId: string;
-  readonly label: string;
-}
-
 /** The calls that are under way, by their labels. */
 export class RunningCalls {
   readonly #labels = new Map<string, string>();

@@ -54,7 +54,8 @@ export function createResponsesProvider(options: ResponsesProviderOptions): Resp
         const { body } = report(request, media);
         answer = await client.responses.create(body, { signal, maxRetries: 0 }).asResponse();
         const eventsOfWhole = (response: JsonObject): Iterable<JsonObject> => eventsOfResponse(response);
-        for await (const event of vendorStream(answer, createWireReader(), { signal, idleTimeoutMs, eventsOfWhole })) {
+        const reader = createWireReader(body.max_output_tokens ?? undefined);
+        for await (const event of vendorStream(answer, reader, { signal, idleTimeoutMs, eventsOfWhole })) {
           yield rename(event);
         }
       } catch (error) {

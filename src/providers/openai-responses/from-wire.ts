@@ -13,8 +13,13 @@ export interface WireReader {
   readonly finished: boolean;
 }
 
-/** Reads native events, whether from a stream or made of a whole response by {@link eventsOfResponse}. */
-export function createWireReader(): WireReader {
+/**
+ * Reads native events, whether from a stream or made of a whole response by {@link eventsOfResponse}.
+ *
+ * @param maxOutputTokens what the request allowed: an answer that took all of it was cut, though llama.cpp's server calls
+ * every end "completed".
+ */
+export function createWireReader(maxOutputTokens = Number.POSITIVE_INFINITY): WireReader {
   const items = createItemReader();
   let started = false;
   let finished = false;
@@ -46,10 +51,11 @@ export function createWireReader(): WireReader {
       case 'response.done':
         // Some servers name every end "completed" and tell the truth in the status.
         if (response.status === 'failed' || response.status === 'cancelled') throw new StreamFailure(response);
-        return end(
-          response,
-          response.status === 'incomplete' ? cutShort(response) : { unified: 'stop', raw: 'completed' },
-        );
+        if (response.status === 'incomplete') return end(response, cutShort(response));
+        return end(response, {
+          unified: outputTokens(response) >= maxOutputTokens ? 'length' : 'stop',
+          raw: 'completed',
+        });
       case 'response.incomplete':
         return end(response, cutShort(response));
       case 'response.failed':
@@ -74,6 +80,10 @@ function cutShort(response: JsonObject): StopReason {
   const details = isJsonObject(response.incomplete_details) ? response.incomplete_details : {};
   const raw = typeof details.reason === 'string' ? details.reason : 'incomplete';
   return { unified: raw === 'content_filter' ? 'content_filter' : 'length', raw };
+}
+
+function outputTokens({ usage }: JsonObject): number {
+  return isJsonObject(usage) && typeof usage.output_tokens === 'number' ? usage.output_tokens : 0;
 }
 
 /** A whole response (an answer without a stream) as the events that a stream would have brought. */
