@@ -1,16 +1,15 @@
+import { content } from './openai-chat-content.ts';
 import { pairing, turnOrder } from './openai-chat-order.ts';
+import { settings } from './openai-chat-settings.ts';
 import {
-  base64,
   boolean,
   collect,
   type Flag,
-  imageUrl,
   isObject,
   jsonObjectText,
   keys,
   list,
   matches,
-  number,
   type Obj,
   object,
   oneOf,
@@ -84,51 +83,6 @@ export function check(body: unknown, laws: Partial<ChatLaws> = {}): string[] {
     const calls = objects.some((entry) => entry.role === 'tool' || entry.tool_calls !== undefined);
     if (all.toolsForHistory && calls && names.length === 0) flag('tools', 'must be declared, the history holds calls');
   });
-}
-
-function settings(request: Obj, flag: Flag): void {
-  const whole = { min: 1, integer: true };
-  for (const key of ['max_tokens', 'max_completion_tokens', 'n']) {
-    if (request[key] !== undefined && request[key] !== null) number(request[key], key, flag, whole);
-  }
-  if (request.max_tokens !== undefined && request.max_completion_tokens !== undefined) {
-    flag('max_tokens', 'may not stand beside max_completion_tokens');
-  }
-  if (request.temperature !== undefined) number(request.temperature, 'temperature', flag, { min: 0, max: 2 });
-  if (request.top_p !== undefined) number(request.top_p, 'top_p', flag, { min: 0, max: 1 });
-  if (request.stream !== undefined) boolean(request.stream, 'stream', flag);
-  if (request.reasoning_effort !== undefined) {
-    oneOf(
-      request.reasoning_effort,
-      ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'],
-      'reasoning_effort',
-      flag,
-    );
-  }
-  if (request.stream_options !== undefined) {
-    if (request.stream !== true) flag('stream_options', 'only with stream: true');
-    const options = object(request.stream_options, 'stream_options', flag);
-    keys(options ?? {}, 'stream_options', flag, [], ['include_usage', 'include_obfuscation']);
-    for (const [key, value] of Object.entries(options ?? {})) boolean(value, `stream_options.${key}`, flag);
-  }
-  if (request.response_format !== undefined) responseFormat(request.response_format, flag);
-}
-
-function responseFormat(value: unknown, flag: Flag): void {
-  const format = object(value, 'response_format', flag);
-  if (format === undefined) return;
-  oneOf(format.type, ['text', 'json_object', 'json_schema'], 'response_format.type', flag);
-  if (format.type !== 'json_schema') {
-    keys(format, 'response_format', flag, ['type'], []);
-    return;
-  }
-  keys(format, 'response_format', flag, ['type', 'json_schema'], []);
-  const path = 'response_format.json_schema';
-  const named = object(format.json_schema, path, flag);
-  if (named === undefined) return;
-  keys(named, path, flag, ['name', 'schema'], ['description', 'strict']);
-  matches(named.name, NAME, `${path}.name`, flag);
-  checkToolSchema(named.schema, `${path}.schema`, flag, { forbiddenAtRoot: ['anyOf'], strict: named.strict === true });
 }
 
 function tools(request: Obj, flag: Flag, laws: ChatLaws): unknown[] {
@@ -242,45 +196,4 @@ function toolCall(value: unknown, path: string, flag: Flag, laws: ChatLaws): voi
   keys(fn, `${path}.function`, flag, ['name', 'arguments'], []);
   matches(fn.name, NAME, `${path}.function.name`, flag);
   jsonObjectText(fn.arguments, `${path}.function.arguments`, flag);
-}
-
-/** Content as a string or as parts. Empty text is refused by many servers, so a strict one does, except where a tool said nothing. */
-function content(value: unknown, path: string, flag: Flag, types: readonly string[], mayBeEmpty: boolean): void {
-  if (typeof value === 'string') {
-    if (value === '' && !mayBeEmpty) flag(path, 'is empty');
-    return;
-  }
-  list(value, path, flag, 1).forEach((entry, i) => {
-    const part = object(entry, `${path}[${i}]`, flag);
-    if (part !== undefined && oneOf(part.type, types, `${path}[${i}].type`, flag))
-      contentPart(part, `${path}[${i}]`, flag);
-  });
-}
-
-function contentPart(part: Obj, path: string, flag: Flag): void {
-  const type = String(part.type);
-  keys(part, path, flag, ['type', type], []);
-  if (type === 'text' || type === 'refusal') {
-    if (string(part[type], `${path}.${type}`, flag) && part[type] === '') flag(path, 'is empty');
-    return;
-  }
-  if (type === 'thinking') {
-    list(part.thinking, `${path}.thinking`, flag, 1);
-    return;
-  }
-  const inner = object(part[type], `${path}.${type}`, flag);
-  if (inner === undefined) return;
-  if (type === 'image_url') {
-    keys(inner, `${path}.image_url`, flag, ['url'], ['detail']);
-    imageUrl(inner.url, `${path}.image_url.url`, flag);
-    if (inner.detail !== undefined) oneOf(inner.detail, ['auto', 'low', 'high'], `${path}.image_url.detail`, flag);
-  } else if (type === 'input_audio') {
-    keys(inner, `${path}.input_audio`, flag, ['data', 'format'], []);
-    base64(inner.data, `${path}.input_audio.data`, flag);
-    oneOf(inner.format, ['wav', 'mp3'], `${path}.input_audio.format`, flag);
-  } else {
-    keys(inner, `${path}.file`, flag, [], ['file_id', 'file_data', 'filename']);
-    if (inner.file_id === undefined && inner.file_data === undefined) flag(path, 'needs file_id or file_data');
-    if (inner.file_data !== undefined && inner.filename === undefined) flag(path, 'file_data needs filename');
-  }
 }

@@ -63,6 +63,3 @@ async function inParallel(cases: readonly Case[], run: (one: Case) => Promise<Ou
   };
   await Promise.all(Array.from({ length: PARALLEL }, lane));
 }
-
-if (process.argv[1]?.replaceAll('\\', '/').endsWith('cases/runner/main.js'))
-  process.exit(await main(process.argv.slice(2)));

@@ -2,7 +2,7 @@ import type { Provider } from '../../../src/providers/provider.ts';
 import type { MessageRequest } from '../../../src/transcript/message.ts';
 import type { StreamEvent } from '../../../src/transcript/stream-event.ts';
 import { type Obj, objs, str } from './case-file.ts';
-import { rawArguments } from './native-answer.ts';
+import { rawArguments } from './notation-step.ts';
 
 /** What the model says to one request. */
 export interface ScriptedAnswer {

@@ -13,8 +13,9 @@ import type {
 } from '../../../src/transcript/items.ts';
 import { settle } from '../../../src/transcript/settle.ts';
 import { isObj, type Obj, objs, str } from './case-file.ts';
-import { assistantText, nativeAnswer, rawArguments, type Step } from './native-answer.ts';
+import { nativeAnswer } from './native-answer.ts';
 import { asText, expand } from './notation.ts';
+import { assistantText, rawArguments, type Step } from './notation-step.ts';
 import type { Answer } from './replay-server.ts';
 import { parseMaker, type Target } from './target.ts';
 
