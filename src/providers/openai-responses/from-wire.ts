@@ -19,7 +19,7 @@ export interface WireReader {
  * @param maxOutputTokens what the request allowed: an answer that took all of it was cut, though llama.cpp's server calls
  * every end "completed".
  */
-export function createWireReader(maxOutputTokens = Number.POSITIVE_INFINITY): WireReader {
+export function createWireReader(maxOutputTokens: number = Number.POSITIVE_INFINITY): WireReader {
   const items = createItemReader();
   let started = false;
   let finished = false;

@@ -63,10 +63,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const ask = (events: readonly JsonObject[]) => {
+const ask = (events: readonly JsonObject[], maxOutputTokens?: number) => {
   server.answer({ chunks: [sse(events)] });
   const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'hi' }] }];
-  return callModel(provider, { model: 'm', messages, tools: [] });
+  const limit = maxOutputTokens === undefined ? {} : { maxOutputTokens };
+  return callModel(provider, { model: 'm', messages, tools: [], ...limit });
 };
 
 test('a server that leaves output_index out gives the same items by their ids', async () => {
@@ -101,4 +102,14 @@ test('items without any id are told apart by their beginnings', async () => {
     { name: 'read_file', arguments: { path: 'a.txt' } },
     { name: 'list_dir', arguments: { path: '.' } },
   ]);
+});
+
+test('an answer that took all the tokens it was allowed was cut, though the server says "completed"', async () => {
+  const usage = { input_tokens: 9, output_tokens: 64, total_tokens: 73 };
+  const end = { type: 'response.completed', response: { id: 'resp_1', status: 'completed', output: [MESSAGE], usage } };
+  const cut = await ask([created, end], 64);
+  expect(cut.stopReason).toEqual({ unified: 'length', raw: 'completed' });
+  expect(cut.items).toMatchObject([{ kind: 'assistant_message', truncated: true }]);
+  expect((await ask([created, end], 65)).stopReason.unified).toBe('stop');
+  expect((await ask([created, end])).stopReason.unified).toBe('stop');
 });
