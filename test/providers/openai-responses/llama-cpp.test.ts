@@ -92,7 +92,7 @@ test('output_index may be taken out of any stream of whole items without a chang
 });
 
 test('items without any id are told apart by their beginnings', async () => {
-  const bare = STREAM.map(({ item_id: _, ...event }) => {
+  const bare = STREAM.map(({ item_id: _, ...event }): JsonObject => {
     const item = event.item as JsonObject | undefined;
     return item === undefined ? event : { ...event, item: { ...item, id: '' } };
   });
