@@ -23,7 +23,7 @@ test.each([
 
 test('the manual lists every error beside its exit code', () => {
   const manual = readFileSync(join(import.meta.dirname, '../../docs/cli.md'), 'utf8');
-  const rows = new Map([...manual.matchAll(/^\| (\d+) \|.*$/gm)].map(([row, code]) => [Number(code), row]));
+  const rows = new Map([...manual.matchAll(/^\|\s*(\d+)\s*\|.*$/gm)].map(([row, code]) => [Number(code), row]));
   for (const [error, code] of Object.entries(EXIT_OF_ERROR)) {
     expect(rows.get(code), `${error} in the row of ${code}`).toContain(`\`${error}\``);
   }

@@ -5,7 +5,7 @@ import { Runtime } from '@temporalio/worker';
 import OpenAI from 'openai';
 import pino from 'pino';
 import { inject } from 'vitest';
-import type { AgentSpec } from '../../src/activities/agents.ts';
+import type { ActivityDeps, AgentSpec } from '../../src/activities/agents.ts';
 import { HoldfastClient } from '../../src/client/holdfast-client.ts';
 import { openaiChat } from '../../src/providers/openai-chat/adapter.ts';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
@@ -21,6 +21,9 @@ export interface HarnessOptions {
   readonly answer: FakeProvider['answer'];
   readonly tools?: readonly Tool[];
   readonly agent?: Partial<AgentSpec>;
+  /** Whether the catalog says that the model takes images; default: it does not know. */
+  readonly takesImages?: boolean;
+  readonly rateLimits?: ActivityDeps['rateLimits'];
   /** Goes on where another harness was stopped with `keep`: its folder and namespace. */
   readonly resume?: { readonly folder: string; readonly namespace: string };
 }
@@ -57,7 +60,11 @@ export async function startHarness(options: HarnessOptions): Promise<Harness> {
       providers: createProviderRegistry({ providers: [fakeModel(provider.baseURL)], default: 'fake/script' }),
       log,
       workspace: folder,
-      catalog: { facts: () => ({ abilities: {} }), costUsd: () => null },
+      catalog: {
+        facts: () => ({ abilities: options.takesImages === undefined ? {} : { images: options.takesImages } }),
+        costUsd: () => null,
+      },
+      ...(options.rateLimits === undefined ? {} : { rateLimits: options.rateLimits }),
     },
   });
   const client = await HoldfastClient.connect({ connection: { address }, namespace, store: location });

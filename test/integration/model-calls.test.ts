@@ -123,3 +123,39 @@ test('every request of a run can be rebuilt byte for byte', async () => {
     expect(await rebuildRequest(deps, runId, step)).toBe(raw);
   }
 });
+
+describe('an attached image', () => {
+  // One transparent pixel.
+  const png = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+
+  test.each([
+    [true, 'goes to a model that takes images, as its bytes'],
+    [false, 'becomes a note for one that does not'],
+  ])('takes images: %s: %s', async (takesImages) => {
+    harness = await startHarness({ takesImages, answer: () => ({ text: 'seen' }) });
+    const image = await harness.client.attach(png, 'image/png', 'pixel.png');
+    const sent = await harness.client.send({ sessionId: 's', text: 'What is it?', attachments: [image] });
+    expect((await harness.client.result(sent)).event).toMatchObject({ type: 'final_response', text: 'seen' });
+    const body = JSON.stringify(harness.provider.requests[0]?.body);
+    expect(body.includes(png.toString('base64'))).toBe(takesImages);
+    expect(body.includes('pixel.png')).toBe(!takesImages);
+    // The transcript refers to it; the bytes stand once in the store.
+    expect(JSON.stringify(await harness.client.transcript('s'))).not.toContain(png.toString('base64'));
+  });
+});
+
+test("a provider's limit is kept: a call beyond it waits, and is not sent", async () => {
+  harness = await startHarness({
+    answer: () => ({ text: 'ok' }),
+    rateLimits: new Map([['fake', { requestsPerMinute: 60 }]]),
+  });
+  await harness.store.takeRate([{ bucket: 'fake:requests', perMinute: 60, amount: 60 }]);
+  const from = Date.now();
+  expect((await answerTo('go')).event).toMatchObject({ type: 'final_response' });
+  expect(harness.provider.requests.length).toBe(1);
+  // A bucket of 60 a minute gives the next call after a second.
+  expect(Date.now() - from).toBeGreaterThan(700);
+});
