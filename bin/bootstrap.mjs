@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bootLock } from './boot-lock.mjs';
 
@@ -90,11 +90,20 @@ function install() {
   const { status } = spawnSync(ours ? process.execPath : 'npm', ours ? [npm, ...args] : args, {
     cwd: ROOT,
     stdio: ['ignore', 2, 2],
+    env: { ...ownHeaders(), ...process.env },
     shell: !ours && process.platform === 'win32',
   });
   if (status !== 0)
     fail('The packages could not be installed; see above. Mend that (network? registry?) and start again.');
   writeFileSync(INSTALL_STAMP, installMark());
+}
+
+/** Where this Node brought its own headers, native packages compile with these instead of downloading some. */
+function ownHeaders() {
+  const prefix = join(dirname(process.execPath), '..');
+  const version = readIfThere(join(prefix, 'include', 'node', 'node_version.h')) ?? '';
+  const major = /#define NODE_MAJOR_VERSION (\d+)/.exec(version)?.[1];
+  return major === process.versions.node.split('.')[0] ? { npm_config_nodedir: prefix } : {};
 }
 
 function buildIsStale() {
