@@ -48,7 +48,7 @@ async function startServer(binary: string, folder: string): Promise<{ address: s
     taken.add(free);
     return free;
   };
-  const grpc = await port(17233);
+  const grpc = await port(26_233);
   const child = spawn(
     binary,
     [
@@ -57,9 +57,9 @@ async function startServer(binary: string, folder: string): Promise<{ address: s
         '--port',
         String(grpc),
         '--http-port',
-        String(await port(19233)),
+        String(await port(27_233)),
         '--metrics-port',
-        String(await port(20233)),
+        String(await port(28_233)),
       ],
       ...['--db-filename', join(folder, 'temporal.db')],
       ...['--dynamic-config-value', 'history.transferProcessorMaxPollRPS=2000'],
