@@ -5,31 +5,36 @@ import { appendItems } from './append-items.ts';
 import { noteTaken, takenBy } from './messages.ts';
 import { closeOpenBatch } from './open-batch.ts';
 import { prepared, type Value } from './prepared.ts';
-import { isClosed } from './run-state.ts';
+import { isClosed, type Run } from './run-state.ts';
 import { type RunWrite, writeRun } from './run-write.ts';
 import type { RequestsTable } from './schema.ts';
 import type { SessionWrite } from './session-write.ts';
 import type { BeginStep, BegunStep, Writer } from './store.ts';
 
-/** See {@link Store.beginStep}. */
+/**
+ * See {@link Store.beginStep}. Does not wait for the disk: nothing outside knows of it before the step's response is
+ * committed, which makes the log up to there durable, and a power cut in between leaves a step that begins anew.
+ */
 export async function beginStep(target: RunWrite, input: BeginStep): Promise<BegunStep> {
-  return await writeRun(target, async (write, run) => {
-    if (isClosed(run.status)) return { status: 'closed', head: write.lastSeq, runStatus: run.status };
-    const request = await requestRow(write, input.ref.runId, input.step);
-    if (request === undefined) {
-      await begin(write, input);
-      return { status: 'begun', head: write.lastSeq };
-    }
-    if (request.outcome_json !== null) {
-      return { status: 'committed', head: write.lastSeq, outcome: JSON.parse(request.outcome_json) };
-    }
-    if (!sameActivity(request, target.writer)) {
-      await begin(write, input);
-    } else if (request.attempt < target.writer.attempt) {
-      await beginAgain(write, input);
-    }
+  return await writeRun(target, (write, run) => begunStep(write, run, target, input), { relaxed: true });
+}
+
+async function begunStep(write: SessionWrite, run: Run, target: RunWrite, input: BeginStep): Promise<BegunStep> {
+  if (isClosed(run.status)) return { status: 'closed', head: write.lastSeq, runStatus: run.status };
+  const request = await requestRow(write, input.ref.runId, input.step);
+  if (request === undefined) {
+    await begin(write, input);
     return { status: 'begun', head: write.lastSeq };
-  });
+  }
+  if (request.outcome_json !== null) {
+    return { status: 'committed', head: write.lastSeq, outcome: JSON.parse(request.outcome_json) };
+  }
+  if (!sameActivity(request, target.writer)) {
+    await begin(write, input);
+  } else if (request.attempt < target.writer.attempt) {
+    await beginAgain(write, input);
+  }
+  return { status: 'begun', head: write.lastSeq };
 }
 
 /**
