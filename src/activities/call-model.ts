@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Activities, CallModelInput, CallModelOutput } from '../contract/activities.ts';
 import { type Target, targetOf } from '../providers/request-target.ts';
+import { loadMedia } from '../store/load-media.ts';
 import type { LoadedRunConfig } from '../store/run-config.ts';
 import type { BegunStep, CommitStep, Writer } from '../store/store.ts';
 import { windowBudget } from '../transcript/budget.ts';
@@ -11,6 +12,7 @@ import type { Json, JsonObject } from '../transcript/json.ts';
 import { looksLikeToolPromise as promises } from '../transcript/looks-like-tool-promise.ts';
 import type { MessageRequest } from '../transcript/message.ts';
 import { preview } from '../transcript/preview.ts';
+import { requestMedia } from '../transcript/request-media.ts';
 import type { View } from '../transcript/view.ts';
 import type { ActivityDeps, AgentSpec } from './agents.ts';
 import { type Answer, askModel } from './ask-model.ts';
@@ -18,7 +20,6 @@ import { controlItem } from './control-message.ts';
 import { translated } from './failure.ts';
 import { candidates, wantsFallback } from './fallback.ts';
 import { withHeartbeat } from './heartbeat.ts';
-import { loadMedia, mediaOf } from './media.ts';
 import { acceptedMessage, textOfMessage, userItem } from './message-content.ts';
 import { logContext, logProtocol } from './protocol-log.ts';
 import { requestTokens, withinRate } from './rate-limit.ts';
@@ -121,7 +122,7 @@ async function answered(call: Call, signal: AbortSignal, note: (text: string) =>
     if (losses.length > 0) deps.log.info({ event: 'model.called', step: input.step, model: name, losses });
     try {
       await withinRate(deps, target.provider, run, call.view);
-      const media = await loadMedia(deps.store, mediaOf(request));
+      const media = await loadMedia(deps.store, requestMedia(request));
       const size = () => ({ estimatedInputTokens: requestTokens(run, call.view), window: run.config.window });
       const writeDeltas = (from: number, deltas: Parameters<typeof deps.store.appendDeltas>[1]['deltas']) =>
         deps.store.appendDeltas(writer, { ref: refOf(call), step: input.step, attempt: writer.attempt, from, deltas });

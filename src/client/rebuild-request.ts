@@ -3,12 +3,13 @@ import type { Catalog } from '../providers/catalog.ts';
 import type { ProviderRegistry } from '../providers/registry.ts';
 import { targetOf } from '../providers/request-target.ts';
 import { withoutReplay } from '../providers/without-replay.ts';
+import { loadMedia } from '../store/load-media.ts';
 import { loadRunConfig } from '../store/run-config.ts';
 import type { RunRow, Store } from '../store/store.ts';
 import { windowBudget } from '../transcript/budget.ts';
 import { buildRequest } from '../transcript/build-request.ts';
-import type { MediaRef, TranscriptEntry } from '../transcript/items.ts';
-import type { MessageRequest } from '../transcript/message.ts';
+import type { TranscriptEntry } from '../transcript/items.ts';
+import { requestMedia } from '../transcript/request-media.ts';
 import { buildView, type View } from '../transcript/view.ts';
 import { sessionPages } from './session-pages.ts';
 
@@ -37,8 +38,8 @@ export async function rebuildRequest(deps: RebuildDeps, runId: string, step: num
   const maxOutputTokens = typeof made.maxOutputTokens === 'number' ? made.maxOutputTokens : null;
   const { request } = buildRequest({ ...run, maxOutputTokens }, view, target);
   const sent = made.withoutReplay === true ? withoutReplay(request) : request;
-  const media = await loadMedia(store, mediaOf(sent));
-  return JSON.stringify(target.connection.wire(sent, (ref) => media.get(ref.sha256)));
+  const media = await loadMedia(store, requestMedia(sent));
+  return JSON.stringify(target.connection.wire(sent, media));
 }
 
 /** What the next request of a run's session would carry. */
@@ -54,21 +55,4 @@ async function viewAt(store: Store, sessionId: string, head: number, window: num
     if ((page.at(-1)?.seq ?? 0) >= head) break;
   }
   return buildView({ entries, budget: { budget: windowBudget({ window }).budget } });
-}
-
-function mediaOf({ messages }: MessageRequest): MediaRef[] {
-  const blocks = messages.flatMap((message): readonly object[] => message.content);
-  const inner = blocks.flatMap((block) =>
-    'content' in block && Array.isArray(block.content) ? block.content : [block],
-  );
-  return inner.flatMap((block: object) => ('media' in block ? [block.media as MediaRef] : []));
-}
-
-async function loadMedia(store: Store, refs: readonly MediaRef[]): Promise<ReadonlyMap<string, string>> {
-  const base64 = new Map<string, string>();
-  for (const { sha256 } of refs) {
-    const bytes = base64.has(sha256) ? undefined : await store.blob(sha256);
-    if (bytes !== undefined) base64.set(sha256, Buffer.from(bytes).toString('base64'));
-  }
-  return base64;
 }
