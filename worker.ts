@@ -123,7 +123,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const log = createLogger({ destination: 'stderr', secrets: secretValues(loaded.config, env) });
   const temporal = (await connectionFromEnvironment(env)) ?? LOCAL;
   const chosen = await resolveModel({ config: loaded.config, env });
-  const providers = buildProviders(loaded.config, env, chosen.name);
+  const providers = await buildProviders(loaded.config, env, chosen.name);
   const catalog = await loadCatalog({ overrides: overridesOf(loaded.config) });
   const store = await openStore(loaded.store);
   const configured = configuredAgents(loaded, {

@@ -1,7 +1,6 @@
-import Anthropic from '@anthropic-ai/sdk';
+import type Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { HoldfastError } from '../contract/errors.ts';
-import { createAnthropicProvider } from '../providers/anthropic/adapter.ts';
 import { accountOf, endpointOf } from '../providers/endpoint.ts';
 import { createOfflineProvider } from '../providers/offline/adapter.ts';
 import { openaiChat } from '../providers/openai-chat/adapter.ts';
@@ -24,9 +23,14 @@ const NO_KEY = 'none';
  * @param defaultModel `provider/model`, see `resolveModel`.
  * @throws HoldfastError `UnknownModel` when the default leads nowhere.
  */
-export function buildProviders(config: HoldfastConfig, env: Environment, defaultModel: string): ProviderRegistry {
+export async function buildProviders(
+  config: HoldfastConfig,
+  env: Environment,
+  defaultModel: string,
+): Promise<ProviderRegistry> {
   const usable = [...endpoints(config, env).values()].filter(({ missingKey }) => missingKey === undefined);
-  const providers = [...usable.map((endpoint) => BUILD[endpoint.api](endpoint, env)), createOfflineProvider()];
+  const built = await Promise.all(usable.map((endpoint) => BUILD[endpoint.api](endpoint, env)));
+  const providers = [...built, createOfflineProvider()];
   try {
     return createProviderRegistry({ providers, default: defaultModel });
   } catch (error) {
@@ -35,7 +39,9 @@ export function buildProviders(config: HoldfastConfig, env: Environment, default
   }
 }
 
-const BUILD: Readonly<Record<ConfigurableApi, (endpoint: UsableEndpoint, env: Environment) => Provider>> = {
+type Build = (endpoint: UsableEndpoint, env: Environment) => Provider | Promise<Provider>;
+
+const BUILD: Readonly<Record<ConfigurableApi, Build>> = {
   'openai-chat': (endpoint, env) => {
     const client = openaiClient(endpoint, env);
     return openaiChat({
@@ -48,8 +54,15 @@ const BUILD: Readonly<Record<ConfigurableApi, (endpoint: UsableEndpoint, env: En
   },
   'openai-responses': (endpoint, env) =>
     createResponsesProvider({ id: endpoint.id, client: openaiClient(endpoint, env), account: accountOf(endpoint.key) }),
-  anthropic: (endpoint) =>
-    createAnthropicProvider({ id: endpoint.id, client: anthropicClient(endpoint), account: accountOf(endpoint.key) }),
+  // Loaded where its key is set only: half a second of a worker's start.
+  anthropic: async (endpoint) => {
+    const [{ default: Client }, { createAnthropicProvider }] = await Promise.all([
+      import('@anthropic-ai/sdk'),
+      import('../providers/anthropic/adapter.ts'),
+    ]);
+    const client = anthropicClient(Client, endpoint);
+    return createAnthropicProvider({ id: endpoint.id, client, account: accountOf(endpoint.key) });
+  },
 };
 
 /** Everything is given: the clients would read the environment by themselves, and send one vendor's settings to another. */
@@ -66,8 +79,8 @@ function openaiClient({ baseURL, key, headers, id }: UsableEndpoint, env: Enviro
   });
 }
 
-function anthropicClient({ baseURL, key, headers }: UsableEndpoint): Anthropic {
-  return new Anthropic({
+function anthropicClient(Client: typeof Anthropic, { baseURL, key, headers }: UsableEndpoint): Anthropic {
+  return new Client({
     apiKey: key ?? NO_KEY,
     authToken: null,
     baseURL: baseURL ?? 'https://api.anthropic.com',

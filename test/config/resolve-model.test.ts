@@ -83,14 +83,14 @@ describe('the default model', () => {
       if (defaultModel !== undefined) {
         expect((await resolveModel({ config: {}, env, probe: nobody })).name).toBe(`${id}/${defaultModel}`);
       }
-      const { provider } = buildProviders({}, env, `${id}/some-model`).resolve();
+      const { provider } = (await buildProviders({}, env, `${id}/some-model`)).resolve();
       expect(provider).toMatchObject({ id, api: KNOWN_PROVIDERS[id]?.api });
     }
   });
 });
 
 describe('providers', () => {
-  test('of the config have their own address, key and headers', () => {
+  test('of the config have their own address, key and headers', async () => {
     const config: HoldfastConfig = {
       providers: {
         mine: {
@@ -108,7 +108,7 @@ describe('providers', () => {
       headers: { 'x-team': 'a', 'x-token': 'secret-token' },
     });
     expect(secretValues(config, env)).toEqual(['secret-token', 'secret-key']);
-    expect(buildProviders(config, env, 'mine/m').resolve().provider.scope('m')).toMatchObject({
+    expect((await buildProviders(config, env, 'mine/m')).resolve().provider.scope('m')).toMatchObject({
       endpoint: 'https://llm.example/v1',
       model: 'm',
     });
@@ -134,15 +134,15 @@ describe('providers', () => {
     expect(endpoints({}, {}).has('azure')).toBe(false);
   });
 
-  test('without their key are not built, offline always is', () => {
-    const registry = buildProviders({}, {}, 'offline/extractive');
+  test('without their key are not built, offline always is', async () => {
+    const registry = await buildProviders({}, {}, 'offline/extractive');
     expect(registry.ids).toContain('offline');
     expect(registry.ids).toContain('ollama');
     expect(registry.ids).not.toContain('anthropic');
-    expect(() => buildProviders({}, {}, 'anthropic/m')).toThrow(HoldfastError);
+    await expect(buildProviders({}, {}, 'anthropic/m')).rejects.toThrow(HoldfastError);
   });
 
-  test('do not take one vendor’s settings from the process for another', () => {
+  test('do not take one vendor’s settings from the process for another', async () => {
     const before = { ...process.env };
     Object.assign(process.env, {
       OPENAI_BASE_URL: 'http://wrong.example',
@@ -151,7 +151,7 @@ describe('providers', () => {
       ANTHROPIC_AUTH_TOKEN: 'wrong',
     });
     try {
-      const registry = buildProviders(
+      const registry = await buildProviders(
         {},
         { OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', DEEPSEEK_API_KEY: 'k' },
         'offline/extractive',

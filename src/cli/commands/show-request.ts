@@ -8,7 +8,7 @@ import { withStore } from '../with-client.ts';
 /** Prints the body of the request that a run made at a step, byte for byte, and a line end. */
 export function showRequest(settings: Settings, runId: string, step: number): Promise<ExitCode> {
   return withStore(settings, async (store) => {
-    const providers = buildProviders(settings.config, process.env, 'offline/extractive');
+    const providers = await buildProviders(settings.config, process.env, 'offline/extractive');
     const body = await rebuildRequest({ store, providers, catalog: await loadCatalog() }, runId, step);
     process.stdout.write(`${body}\n`);
     return EXIT.ok;
