@@ -11,7 +11,7 @@ test('no request made of a normalised transcript has a pairing issue', () => {
     fc.property(brokenTranscript, (items) => {
       expect(pairingIssues(toMessages(normalize(items).items))).toBe(0);
     }),
-    { numRuns: Math.min(RUNS, 300) },
+    { numRuns: RUNS },
   );
 });
 
@@ -26,6 +26,6 @@ test('a message taken out of a well-formed request is seen where a strict reader
       );
       expect(pairingIssues(messages) > 0).toBe(broken);
     }),
-    { numRuns: Math.min(RUNS, 300) },
+    { numRuns: RUNS },
   );
 });

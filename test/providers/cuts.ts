@@ -5,6 +5,9 @@ import { type NativeReader, vendorStream } from '../../src/providers/vendor-stre
 /** Bytes between two cuts. The quick run leaves some out; `HOLDFAST_ALL_CUTS` takes every byte (over 10,000 cuts a format). */
 const STRIDE = process.env.HOLDFAST_ALL_CUTS === undefined ? 3 : 1;
 
+/** Whether every byte is cut at. */
+export const ALL_CUTS: boolean = STRIDE === 1;
+
 /** One wire format: how its native events are read. */
 export interface Format {
   readonly reader: () => NativeReader;

@@ -22,7 +22,7 @@ test('after a pass no output is over its cap, and another pass finds nothing', (
       expect(maintainView(view, options).edits).toEqual([]);
     }),
     // A run shortens every output of a session twice.
-    { numRuns: Math.ceil(RUNS / 2) },
+    { numRuns: RUNS },
   );
 });
 

@@ -249,7 +249,7 @@ test('shrinking frees what its edits say, and touches user text only when all to
       }
     }),
     // A run shortens every text of a session up to fourteen times.
-    { numRuns: Math.ceil(RUNS / 2) },
+    { numRuns: RUNS },
   );
 });
 
