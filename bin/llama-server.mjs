@@ -21,7 +21,8 @@ export async function startLlama({ server, model, template, window, log }) {
     port,
     'ctx-size': window,
     parallel: 1,
-    threads: 2,
+    // Threads of this server wait for each other by spinning: on a busy machine two are slower than one.
+    threads: 1,
     'chat-template-file': template,
     // A base model never closes its reasoning: the server does, after so many tokens.
     'reasoning-budget': 8,

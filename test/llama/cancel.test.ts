@@ -13,15 +13,13 @@ describe.skipIf(LLAMA_URL === undefined).each(WIRES)("llama.cpp's server by $api
     const reading = (async () => {
       let deltas = 0;
       for await (const event of provider.stream(long, { signal: cancel.signal })) {
-        if (event.type === 'text_delta') deltas += 1;
+        if (event.type === 'text_delta' || event.type === 'reasoning_delta') deltas += 1;
         if (deltas === 3) cancel.abort(reason);
       }
     })();
     await expect(reading).rejects.toBe(reason);
     await expect.poll(async () => (await slot()).processing, { timeout: 60_000 }).toBe(false);
-    const { decoded } = await slot();
-    expect(decoded).toBeGreaterThan(0);
-    expect(decoded).toBeLessThan(1500);
+    expect((await slot()).decoded).toBeLessThan(1500);
   });
 
   test('a cancel before the first byte frees the server too, and the next request is answered', async () => {

@@ -5,7 +5,7 @@ import { accountOf, endpointOf } from '../../src/providers/endpoint.ts';
 import { openaiChat } from '../../src/providers/openai-chat/adapter.ts';
 import { createResponsesProvider } from '../../src/providers/openai-responses/adapter.ts';
 import type { Provider } from '../../src/providers/provider.ts';
-import type { MessageRequest, ToolSpec } from '../../src/transcript/message.ts';
+import type { MessageRequest } from '../../src/transcript/message.ts';
 import { callModel, type Received } from '../providers/wire-server.ts';
 
 /** Where `bin/test-llama.mjs` started llama.cpp's server; these tests are skipped without it. */
@@ -38,18 +38,6 @@ export function question(text: string, more: Partial<MessageRequest> = {}): Mess
 export function answerOf(provider: Provider, request: MessageRequest): Promise<Received> {
   return callModel(provider, request, { signal: AbortSignal.timeout(240_000), mint: `${provider.id}-call` });
 }
-
-/** A tool with one argument of few values, which even this model fills in. */
-export const WEATHER: ToolSpec = {
-  name: 'get_weather',
-  description: 'The weather of a city.',
-  inputSchema: {
-    type: 'object',
-    properties: { city: { type: 'string', enum: ['Paris', 'Rome'] } },
-    required: ['city'],
-    additionalProperties: false,
-  },
-};
 
 /** What the server's only slot does or did last. */
 export interface Slot {

