@@ -61,7 +61,7 @@ async function callModel(
   const { budget } = windowBudget({ window: run.config.window });
   const agent = deps.agents.get(run.config.agent);
   const begun = await begin(deps, writer, input, agent, budget);
-  if (begun.status === 'committed') return begun.outcome as unknown as CallModelOutput;
+  if (begun.status === 'committed') return { ...(begun.outcome as unknown as CallModelOutput), head: begun.head };
   if (begun.status === 'closed') return { outcome: 'closed', head: begun.head, status: begun.runStatus };
 
   const view = await deps.views(writer, begun.head, budget);
