@@ -5,6 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import pino from 'pino';
 import { expect, test } from 'vitest';
 import { createActivities } from '../../src/activities/create-activities.ts';
+import type { CallModelOutput, OpenRunOutput } from '../../src/contract/activities.ts';
 import { createOfflineProvider } from '../../src/providers/offline/adapter.ts';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -24,12 +25,15 @@ test('a model call that is retried after its commit answers as the first did, he
       workspace,
     });
     const message = { messageId: 'm', text: 'Where is it?' };
-    const opened = await new MockActivityEnvironment().run(() =>
+    const opened = await new MockActivityEnvironment().run<[], OpenRunOutput, () => Promise<OpenRunOutput>>(() =>
       activities.openRun({ sessionId: 's', runId: 'r', message, queued: [] }),
     );
     const { storeId, head } = opened;
     const ref = { sessionId: 's', runId: 'r', storeId, head };
-    const call = () => new MockActivityEnvironment().run(() => activities.callModel({ ref, step: 0 }));
+    const call = () =>
+      new MockActivityEnvironment().run<[], CallModelOutput, () => Promise<CallModelOutput>>(() =>
+        activities.callModel({ ref, step: 0 }),
+      );
     const first = await call();
     expect(first.head).toBeGreaterThan(head);
     expect(await call()).toEqual(first);
