@@ -1,8 +1,9 @@
-import type { RunStatus } from '../transcript/events.ts';
+import type { CompactionTrigger, RunStatus } from '../transcript/events.ts';
 import type { ToolResultStatus } from '../transcript/items.ts';
 import type { Usage } from '../transcript/message.ts';
 import type { HoldfastErrorCode } from './errors.ts';
-import type { SendMessage } from './messages.ts';
+import type { CompactionEnd } from './compact-session.ts';
+import type { CompactRequest, SendMessage } from './messages.ts';
 
 /** What every activity of an open run carries. */
 export interface ActivityRef {
@@ -26,7 +27,8 @@ export interface OpenRunInput {
   readonly sessionId: string;
   readonly runId: string;
   readonly storeId?: string;
-  readonly message: SendMessage;
+  /** Absent for a run that only compacts. */
+  readonly message?: SendMessage;
   readonly queued: readonly SendMessage[];
 }
 
@@ -48,6 +50,8 @@ export type OpenRunOutput =
       readonly agent: string;
       readonly model: string;
       readonly limits: RunLimits;
+      /** Set for a run that only compacts. */
+      readonly compaction?: AskedCompaction;
     }
   /** Opened, but cannot run: close it as failed. */
   | {
@@ -61,6 +65,17 @@ export type OpenRunOutput =
     }
   /** The message ended before; nothing was written. */
   | { readonly outcome: 'ended'; readonly storeId: string; readonly head: number; readonly ending: Ending };
+
+/** A compaction that an activity asks for; the workflow runs it as a child. */
+export interface AskedCompaction {
+  /** Random, minted by the activity. */
+  readonly compactionId: string;
+  readonly trigger: CompactionTrigger;
+  /** One line for people. */
+  readonly reason: string;
+  /** Context window that the provider named in its refusal, in tokens, where it is smaller than the one we know. */
+  readonly window?: number;
+}
 
 /** How calls that left no result ended, by call id. */
 export type CallFailures = Readonly<
@@ -80,7 +95,12 @@ export interface CallModelInput {
   readonly nudged?: true;
   /** `provider/model` that the run has fallen back to. */
   readonly model?: string;
-  readonly afterCompaction?: true;
+  /** A person asked for a compaction: answered with outcome `compact` at once, when the batch is closed and messages have joined. */
+  readonly compact?: readonly CompactRequest[];
+  /** How the compaction that came before this very call ended. */
+  readonly afterCompaction?: CompactionEnd;
+  /** Compactions of this user message in a row that reclaimed less than a tenth; two stop the automatic ones. */
+  readonly idleCompactions?: number;
 }
 
 /** Why the model is asked once more without a word of the user. */
@@ -114,7 +134,8 @@ export type CallModelOutput = {
   | { readonly outcome: 'tools'; readonly calls: readonly PlannedCall[]; readonly loop?: 'warn' | 'end' }
   | { readonly outcome: 'pause' }
   | { readonly outcome: 'cancelled' }
-  | { readonly outcome: 'compact' | 'overflow'; readonly compactionId: string }
+  /** Before the call (`compact`), or because the provider refused it for its size (`overflow`): compact, then ask again. */
+  | { readonly outcome: 'compact' | 'overflow'; readonly compaction: AskedCompaction }
   | { readonly outcome: 'over_budget'; readonly message: string }
   | { readonly outcome: 'failed'; readonly error: HoldfastErrorCode; readonly message: string }
   | { readonly outcome: 'closed'; readonly status: RunStatus }

@@ -35,6 +35,8 @@ export interface CancelRequest {
 }
 
 export interface CompactRequest {
+  /** Chosen by whoever asks, to find the outcome in the store; absent on a plain signal. */
+  readonly requestId?: string;
   /** What the summary should keep above all. */
   readonly instructions?: string;
 }

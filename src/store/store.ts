@@ -9,6 +9,8 @@ import type {
 } from '../transcript/items.ts';
 import type { Json, JsonObject } from '../transcript/json.ts';
 import type { Usage } from '../transcript/message.ts';
+import type { CompactionStore } from './compaction-port.ts';
+import type { FactStore } from './facts-port.ts';
 
 /**
  * Who writes. Checked inside every write transaction, deltas too.
@@ -47,7 +49,8 @@ export interface OpenRun {
   /** Absent on a plain start: the store then tells its own. */
   readonly storeId?: string;
   readonly runId: string;
-  readonly message: AcceptedMessage;
+  /** Absent for a run that only compacts: it has no message and no user item. */
+  readonly message?: AcceptedMessage;
   readonly agent: string;
   /** `provider/model`. */
   readonly model: string;
@@ -99,7 +102,7 @@ export interface BeginStep {
 }
 
 export type BegunStep =
-  | { readonly status: 'begun'; readonly head: number }
+  | { readonly status: 'begun'; readonly head: number; readonly revision: string }
   /** A response is already committed for this step: do not call the model again. */
   | { readonly status: 'committed'; readonly head: number; readonly outcome: Json }
   | { readonly status: 'closed'; readonly head: number; readonly runStatus: RunStatus };
@@ -118,6 +121,8 @@ export interface CommitStep {
   readonly request: JsonObject;
   /** What the workflow is told; returned as stored on every later ask. */
   readonly outcome: Json;
+  /** What the response taught about estimates of its model; kept by `provider/model`. */
+  readonly calibration?: { readonly model: string; readonly factor: number };
 }
 
 export type CommittedStep =
@@ -302,7 +307,7 @@ export interface DeltaPage {
  * asked for. A closed run accepts no write and tells its status. Rejections are {@link StoreError}s; anything else is a
  * bug of the store.
  */
-export interface Store {
+export interface Store extends CompactionStore, FactStore {
   identity(): Promise<StoreIdentity>;
   /** Binds an unbound store. Rejects with `StoreMismatch` when it belongs to another namespace. */
   bindNamespace(namespaceId: string): Promise<void>;

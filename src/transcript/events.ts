@@ -10,6 +10,9 @@ import type { Repair } from './repair.ts';
  */
 export const EVENT_SCHEMA_VERSION = 1;
 
+/** Why a compaction happens. `overflow_retry`: the provider said that the request does not fit; once per model call. */
+export type CompactionTrigger = 'manual' | 'pre_turn' | 'mid_loop' | 'overflow_retry' | 'model_downshift';
+
 /**
  * What happened in a run, as readers see it. Events are append-only, with a gap-free index within their run; the two
  * delta events live outside the index and go once the finished item is committed.
@@ -131,7 +134,7 @@ export type AgentEvent =
   | {
       readonly type: 'compaction_started';
       readonly compactionId: string;
-      readonly trigger: string;
+      readonly trigger: CompactionTrigger;
       readonly tokensBefore: number;
     }
   | {
