@@ -52,7 +52,7 @@ function finalOf({ ending, answers }: CloseRunInput, entries: readonly Transcrip
     case 'completed': {
       const items = entries.map((entry) => entry.item);
       const truncated = items.some((item) => item.kind === 'assistant_message' && item.truncated === true);
-      return { type: 'final_response', text: textOf(items), answers, ...(truncated ? { truncated: true } : {}) };
+      return { type: 'final_response', text: textOf(items) || (ending.note ?? ''), answers, ...(truncated ? { truncated: true } : {}) };
     }
     case 'cancelled':
       return { type: 'loop_aborted', reason: ending.reason, answers };

@@ -1,8 +1,8 @@
 import type { CompactionTrigger, RunStatus } from '../transcript/events.ts';
 import type { ToolResultStatus } from '../transcript/items.ts';
 import type { Usage } from '../transcript/message.ts';
-import type { HoldfastErrorCode } from './errors.ts';
 import type { CompactionEnd } from './compact-session.ts';
+import type { HoldfastErrorCode } from './errors.ts';
 import type { CompactRequest, SendMessage } from './messages.ts';
 
 /** What every activity of an open run carries. */
@@ -99,6 +99,8 @@ export interface CallModelInput {
   readonly compact?: readonly CompactRequest[];
   /** How the compaction that came before this very call ended. */
   readonly afterCompaction?: CompactionEnd;
+  /** Context window that the provider named in an earlier refusal, in tokens. */
+  readonly window?: number;
   /** Compactions of this user message in a row that reclaimed less than a tenth; two stop the automatic ones. */
   readonly idleCompactions?: number;
 }
@@ -162,8 +164,8 @@ export interface SettleBatchInput {
 export interface CloseRunInput {
   readonly ref: ActivityRef;
   readonly step: number;
-  readonly ending:
-    | { readonly status: 'completed' }
+  readonly ending: /** `note` is what a run without an answer (it only compacted) tells people. */
+    | { readonly status: 'completed'; readonly note?: string }
     | { readonly status: 'cancelled'; readonly reason: string }
     | { readonly status: 'failed'; readonly error: HoldfastErrorCode; readonly message: string };
   /** Messages that this run answers. */

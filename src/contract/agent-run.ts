@@ -1,6 +1,7 @@
 import type { RunStatus } from '../transcript/events.ts';
 import type { CallFailures, Ending, RunLimits } from './activities.ts';
-import type { CancelRequest, SendMessage } from './messages.ts';
+import type { CompactionEnd } from './compact-session.ts';
+import type { CancelRequest, CompactRequest, SendMessage } from './messages.ts';
 
 /** What starts a run: by hand (`prompt`), or by the client (`send` with start, no prompt). */
 export interface AgentRunInput {
@@ -22,6 +23,8 @@ export interface Carried {
   readonly queue: readonly SendMessage[];
   /** A cancel that came in the moment of continuing: the next execution ends what is queued and calls no model. */
   readonly cancel?: CancelRequest;
+  /** Compactions that were asked for and have not begun. */
+  readonly compact?: readonly CompactRequest[];
   /** The run that goes on; absent between runs. */
   readonly run?: OpenRunState;
 }
@@ -45,6 +48,12 @@ export interface OpenRunState {
   readonly failures: CallFailures;
   /** Message ids that this run answers. */
   readonly answers: readonly string[];
+  /** The compaction that came right before the next model call. */
+  readonly afterCompaction?: CompactionEnd;
+  /** Compactions in a row that reclaimed less than a tenth. */
+  readonly idleCompactions?: number;
+  /** Context window that the provider named, where it is smaller than the one we knew, in tokens. */
+  readonly window?: number;
 }
 
 /** Result of the workflow: how its last run ended. The answer itself is in the store. */

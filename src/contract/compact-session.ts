@@ -1,4 +1,5 @@
 import type { ActivityRef, AskedCompaction } from './activities.ts';
+import type { HoldfastErrorCode } from './errors.ts';
 import type { CompactRequest } from './messages.ts';
 
 /** What starts `compactSession`, always as a child of the run whose fence it carries. */
@@ -25,7 +26,8 @@ export interface CompactionEnd {
   readonly tokensAfter: number;
   /** Whether at least a tenth was reclaimed. */
   readonly progress: boolean;
-  /** At most 200 characters. */
+  /** Why it failed: an error's name of the closed list, and at most 200 characters for people. */
+  readonly error?: HoldfastErrorCode;
   readonly message?: string;
 }
 
@@ -37,7 +39,7 @@ export type PlanCompactionOutput =
 
 export interface FailCompactionInput extends CompactSessionInput {
   readonly outcome: 'failed' | 'cancelled';
-  readonly error: string;
+  readonly error: HoldfastErrorCode;
   readonly message: string;
 }
 

@@ -18,6 +18,7 @@ export type HoldfastErrorCode =
   | 'ToolLoop'
   | 'BudgetExceeded'
   | 'ContextUnfittable'
+  | 'CompactionFailed'
   | 'InvalidOutput'
   | 'ProviderFailed'
   | 'TemporalUnavailable'
@@ -52,6 +53,7 @@ export const ERROR_HINTS: Readonly<Record<HoldfastErrorCode, string>> = {
   ToolLoop: 'The model repeated the same call with the same result; rephrase the task or mend the tool.',
   BudgetExceeded: 'Raise the budget of the agent, or extend it with `holdfast`.',
   ContextUnfittable: 'Shorten the system prompt or the tools, or use a model with a larger window.',
+  CompactionFailed: 'History is as it was; try again, or set context.compaction.model to another model for summaries.',
   InvalidOutput: 'The answer did not fit the output schema twice; loosen the schema or use another model.',
   ProviderFailed: 'See the message of the provider; the session goes on with the next message.',
   TemporalUnavailable: 'Start it with `npx holdfast dev`, or set TEMPORAL_ADDRESS.',

@@ -1,5 +1,6 @@
 import { ActivityCancellationType, type ActivityInterfaceFor, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../contract/activities.ts';
+import type { CompactionActivities } from '../contract/compact-session.ts';
 import { TOOLS_TASK_QUEUE } from '../contract/identity.ts';
 
 type Proxy<Names extends keyof Activities> = ActivityInterfaceFor<Pick<Activities, Names>>;
@@ -34,5 +35,32 @@ export const bookkeeping: Proxy<'openRun' | 'settleBatch' | 'closeRun'> = proxyA
 >({
   startToCloseTimeout: '30 seconds',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '15 seconds' },
+});
+
+type Phase<Names extends keyof CompactionActivities> = ActivityInterfaceFor<Pick<CompactionActivities, Names>>;
+
+/** Phases of a compaction that only read and write the store. */
+export const phases: Phase<'planCompaction' | 'flushMemory' | 'commitCheckpoint'> = proxyActivities<
+  Pick<CompactionActivities, 'planCompaction' | 'flushMemory' | 'commitCheckpoint'>
+>({
+  startToCloseTimeout: '1 minute',
+  scheduleToCloseTimeout: '15 minutes',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
+});
+
+/** Model calls that write a summary; what each piece cost is kept, so that a retry pays for what is missing only. */
+export const summary: Phase<'summarize'> = proxyActivities<Pick<CompactionActivities, 'summarize'>>({
+  startToCloseTimeout: '10 minutes',
+  scheduleToCloseTimeout: '30 minutes',
+  heartbeatTimeout: '10 seconds',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+});
+
+/** Told whatever happens: a compaction that nobody hears of would be waited for. */
+export const giveUp: Phase<'failCompaction'> = proxyActivities<Pick<CompactionActivities, 'failCompaction'>>({
+  startToCloseTimeout: '30 seconds',
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '15 seconds' },
 });

@@ -8,17 +8,19 @@ import {
   uuid4,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { CloseRunOutput, Ending, OpenRunOutput } from '../contract/activities.ts';
+import type { AskedCompaction, CloseRunOutput, Ending, OpenRunOutput } from '../contract/activities.ts';
 import type { AgentRunInput, AgentRunResult } from '../contract/agent-run.ts';
 import type { HoldfastErrorCode } from '../contract/errors.ts';
 import { isSessionId, workflowIdOf } from '../contract/identity.ts';
 import type { SendMessage } from '../contract/messages.ts';
 import { bookkeeping } from './activity-proxies.ts';
+import { compact } from './compaction.ts';
 import { endingOf } from './failures.ts';
 import { isEmpty, listen } from './handlers.ts';
 import { show, showStatus } from './presentation.ts';
+import { refOf, runOf } from './run-state.ts';
 import { isCancelled, type SessionState, sessionState } from './session-state.ts';
-import { cancelEnding, refOf, runOf, runSteps, type StepsEnd } from './steps.ts';
+import { cancelEnding, runSteps, type StepsEnd } from './steps.ts';
 
 /**
  * One run of the agent loop; when messages wait behind it, the next execution of the chain takes them.
@@ -59,20 +61,24 @@ function check(input: AgentRunInput): void {
   if (input.prompt !== undefined && input.prompt.trim() === '') throw refusal('InvalidInput', 'the prompt is empty');
 }
 
+interface First {
+  readonly runId: string;
+  /** Absent when the run only compacts. */
+  readonly message?: SendMessage;
+}
+
 /** The message that this execution answers: the prompt of a plain start, else the first that was sent. */
-async function firstMessage(
-  state: SessionState,
-  input: AgentRunInput,
-): Promise<{ message: SendMessage; runId: string }> {
+async function firstMessage(state: SessionState, input: AgentRunInput): Promise<First> {
   const runId = uuid4();
   if (input.prompt !== undefined && input.carried === undefined) {
     return { message: plainMessage(input, input.prompt, runId), runId };
   }
-  const arrived = () => state.inbox.length > 0;
+  const arrived = () => state.inbox.length > 0 || state.compact.length > 0;
   // The update that started us is handled in this very task, so that no timer reaches the history then.
   if (!arrived() && !(await condition(arrived, '10 seconds'))) {
     throw refusal('InvalidInput', 'a run needs a prompt, or a message sent to it');
   }
+  if (state.inbox.length === 0) return { runId };
   const message = state.inbox.shift();
   if (message === undefined || isEmpty(message)) throw refusal('InvalidInput', 'the message is empty');
   return { message, runId };
@@ -87,18 +93,14 @@ function plainMessage(input: AgentRunInput, prompt: string, runId: string): Send
   };
 }
 
-async function open(
-  state: SessionState,
-  input: AgentRunInput,
-  { message, runId }: { message: SendMessage; runId: string },
-): Promise<OpenRunOutput> {
-  const storeId = input.storeId ?? message.storeId;
+async function open(state: SessionState, input: AgentRunInput, { message, runId }: First): Promise<OpenRunOutput> {
+  const storeId = input.storeId ?? message?.storeId;
   const opened: OpenRunOutput = await CancellationScope.nonCancellable(() =>
     bookkeeping.openRun.executeWithOptions({ summary: `open run for ${state.sessionId}` }, [
       {
         sessionId: state.sessionId,
         runId,
-        message,
+        ...(message === undefined ? {} : { message }),
         queued: state.inbox,
         ...(storeId === undefined ? {} : { storeId }),
       },
@@ -118,7 +120,7 @@ async function open(
     continuations: 0,
     nudged: false,
     failures: {},
-    answers: [message.messageId],
+    answers: message === undefined ? [] : [message.messageId],
   };
   showStatus(state, 'running');
   return opened;
@@ -133,11 +135,29 @@ async function ending(
   if (cancelled()) return cancelEnding(state);
   if (opened?.outcome === 'refused') return { status: 'failed', error: opened.error, message: opened.message };
   try {
-    return await state.work.run(() => runSteps(state, cancelled));
+    const only = opened?.outcome === 'open' ? opened.compaction : undefined;
+    return await state.work.run(() =>
+      only === undefined ? runSteps(state, cancelled) : compactOnly(state, only, cancelled),
+    );
   } catch (error) {
     // A worker that died after the cancel reports a timeout: once a cancel is asked, every rejection counts as one.
     return cancelled() ? cancelEnding(state) : endingOf(error);
   }
+}
+
+/** A run that somebody's `compact` of an idle session started. Messages that came meanwhile are answered by the next. */
+async function compactOnly(
+  state: SessionState,
+  compaction: AskedCompaction,
+  cancelled: () => boolean,
+): Promise<StepsEnd> {
+  const requests = state.compact.splice(0, state.compact.length);
+  const end = await compact(state, compaction, requests);
+  if (cancelled()) return cancelEnding(state);
+  const { outcome, tokensBefore, tokensAfter, error = 'CompactionFailed', message = 'the compaction failed' } = end;
+  if (outcome === 'failed') return { status: 'failed', error, message };
+  const note = outcome === 'nothing' ? 'nothing to compact' : `${outcome}: ${tokensBefore} → ${tokensAfter} tokens`;
+  return { status: 'completed', note };
 }
 
 /** Settles the store before the workflow closes. */
@@ -167,7 +187,7 @@ async function close(state: SessionState, end: StepsEnd, cancelled: () => boolea
 
 /** Next execution of the chain, or the end of it. Synchronous up to the throw or return. */
 function leave(state: SessionState, input: AgentRunInput, end: Ending, native: boolean): Promise<AgentRunResult> {
-  if (state.inbox.length > 0) {
+  if (state.inbox.length > 0 || (state.compact.length > 0 && !state.closing)) {
     state.run = undefined;
     return proceed(state, input, native ? { reason: 'cancelled' } : state.cancel);
   }
@@ -186,6 +206,7 @@ async function proceed(state: SessionState, input: AgentRunInput, cancel = state
       queue: state.inbox,
       ...(state.run === undefined ? {} : { run: state.run }),
       ...(cancel === undefined ? {} : { cancel }),
+      ...(state.compact.length === 0 ? {} : { compact: state.compact }),
     },
   });
 }

@@ -1,12 +1,12 @@
-import { ActivityFailure, ApplicationFailure, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, ChildWorkflowFailure, TimeoutFailure } from '@temporalio/workflow';
 import type { CloseRunInput } from '../contract/activities.ts';
 import { type HoldfastErrorCode, isHoldfastErrorCode } from '../contract/errors.ts';
 
 type Failed = Extract<CloseRunInput['ending'], { status: 'failed' }>;
 
-/** What a rejected activity means for the run. Classes do not survive the boundary, so it goes by the `type` string. */
+/** What a rejected activity or child means for the run. Classes do not survive the boundary, so it goes by the `type` string. */
 export function endingOf(error: unknown): Failed {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
+  const cause = causeOf(error);
   if (cause instanceof ApplicationFailure) {
     return { status: 'failed', error: codeOf(cause.type), message: cause.message.slice(0, 500) };
   }
@@ -14,7 +14,7 @@ export function endingOf(error: unknown): Failed {
     return {
       status: 'failed',
       error: 'ProviderFailed',
-      message: 'the model call did not succeed within its time limits',
+      message: 'it did not succeed within its time limits',
     };
   }
   return {
@@ -22,6 +22,13 @@ export function endingOf(error: unknown): Failed {
     error: 'Internal',
     message: cause instanceof Error ? cause.message.slice(0, 500) : 'unknown failure',
   };
+}
+
+/** What stands behind the failures that Temporal wraps around it. */
+function causeOf(error: unknown): unknown {
+  let cause = error;
+  while (cause instanceof ActivityFailure || cause instanceof ChildWorkflowFailure) cause = cause.cause;
+  return cause;
 }
 
 function codeOf(type: string | null | undefined): HoldfastErrorCode {

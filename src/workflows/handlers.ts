@@ -1,7 +1,15 @@
 import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { HoldfastErrorCode } from '../contract/errors.ts';
 import { MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MAX_INLINE_BYTES } from '../contract/identity.ts';
-import { cancelSignal, type SendAccepted, type SendMessage, sendUpdate, statusQuery } from '../contract/messages.ts';
+import {
+  type CompactRequest,
+  cancelSignal,
+  compactSignal,
+  type SendAccepted,
+  type SendMessage,
+  sendUpdate,
+  statusQuery,
+} from '../contract/messages.ts';
 import type { SessionState } from './session-state.ts';
 
 /** Handlers only enqueue or tell: a message joins at a step boundary, never between a call and its result. */
@@ -12,6 +20,9 @@ export function listen(state: SessionState): void {
   });
   setHandler(cancelSignal, (request) => cancel(state, request?.reason), {
     description: 'Stop the run: {reason?}. It settles its transcript and returns.',
+  });
+  setHandler(compactSignal, (request) => compact(state, request ?? {}), {
+    description: 'Compact the session at the next step boundary: {instructions?, requestId?}',
   });
   setHandler(statusQuery, () => statusOf(state), { description: 'What the run is doing now' });
 }
@@ -47,6 +58,11 @@ function cancel(state: SessionState, reason: string | undefined): void {
   state.cancel = reason === undefined ? {} : { reason };
   state.closing = true;
   state.work.cancel();
+}
+
+function compact(state: SessionState, request: CompactRequest): void {
+  const known = state.compact.some(({ requestId }) => requestId !== undefined && requestId === request.requestId);
+  if (!known && !state.closing) state.compact.push(request);
 }
 
 function statusOf(state: SessionState) {

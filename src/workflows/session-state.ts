@@ -1,12 +1,14 @@
 import { CancellationScope } from '@temporalio/workflow';
 import type { AgentRunInput, OpenRunState } from '../contract/agent-run.ts';
-import type { CancelRequest, SendMessage } from '../contract/messages.ts';
+import type { CancelRequest, CompactRequest, SendMessage } from '../contract/messages.ts';
 
 /** What one execution of `agentRun` knows: plain data, and the scope that a cancel ends. */
 export interface SessionState {
   readonly sessionId: string;
   /** Accepted messages that no run has taken in, oldest first. */
   readonly inbox: SendMessage[];
+  /** Compactions that were asked for and have not begun. */
+  readonly compact: CompactRequest[];
   /** Set once and for ever by a cancel, by signal or natively. */
   cancel: CancelRequest | undefined;
   /** A cancel or a failure settles: nothing more is accepted by this execution. */
@@ -26,6 +28,7 @@ export function sessionState(input: AgentRunInput): SessionState {
   return {
     sessionId: input.sessionId,
     inbox: [...(input.carried?.queue ?? [])],
+    compact: [...(input.carried?.compact ?? [])],
     cancel: input.carried?.cancel,
     closing: input.carried?.cancel !== undefined,
     run: input.carried?.run,

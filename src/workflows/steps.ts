@@ -1,17 +1,13 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type {
-  ActivityRef,
-  CallModelInput,
-  CallModelOutput,
-  CloseRunInput,
-  ControlMessage,
-} from '../contract/activities.ts';
+import type { CallModelInput, CallModelOutput, CloseRunInput, ControlMessage } from '../contract/activities.ts';
 import type { OpenRunState } from '../contract/agent-run.ts';
-import type { SendMessage } from '../contract/messages.ts';
+import type { CompactRequest, SendMessage } from '../contract/messages.ts';
 import { assertNever } from '../transcript/assert-never.ts';
 import { model } from './activity-proxies.ts';
 import { runBatch } from './batch.ts';
+import { compact } from './compaction.ts';
 import { show, stepSummary } from './presentation.ts';
+import { refOf, runOf } from './run-state.ts';
 import type { SessionState } from './session-state.ts';
 
 /** How the steps of a run ended, as the workflow sees it. `continue`: at a step boundary, the history is long enough. */
@@ -24,7 +20,8 @@ const MAX_CONTINUATIONS = 5;
 export async function runSteps(state: SessionState, cancelled: () => boolean): Promise<StepsEnd> {
   let control: ControlMessage | undefined;
   for (;;) {
-    const answer = await callModel(state, control);
+    const requests = state.compact.splice(0, state.compact.length);
+    const answer = await callModel(state, control, requests);
     control = undefined;
     if (cancelled()) return cancelEnding(state);
     switch (answer.outcome) {
@@ -52,7 +49,8 @@ export async function runSteps(state: SessionState, cancelled: () => boolean): P
         return failed('BudgetExceeded', answer.message);
       case 'compact':
       case 'overflow':
-        return failed('ContextUnfittable', 'the request does not fit the context window');
+        await compact(state, answer.compaction, requests);
+        break;
       case 'failed':
         return { status: 'failed', error: answer.error, message: answer.message };
       case 'closed':
@@ -61,7 +59,7 @@ export async function runSteps(state: SessionState, cancelled: () => boolean): P
         return assertNever(answer, 'step outcome');
     }
     if (cancelled()) return cancelEnding(state);
-    if (workflowInfo().continueAsNewSuggested && control === undefined) return { status: 'continue' };
+    if (control === undefined && longEnough(state)) return { status: 'continue' };
   }
 }
 
@@ -90,7 +88,20 @@ async function toolTurn(
   return undefined;
 }
 
-async function callModel(state: SessionState, control: ControlMessage | undefined): Promise<CallModelOutput> {
+/** After a compaction a history of this many events is left behind too, though the server has not asked for it. */
+const LONG_HISTORY = 1000;
+
+/** Whether to go on in a new execution: the server suggests it, or a compaction makes a good place for it. */
+function longEnough(state: SessionState): boolean {
+  const { continueAsNewSuggested, historyLength } = workflowInfo();
+  return continueAsNewSuggested || (runOf(state).afterCompaction !== undefined && historyLength > LONG_HISTORY);
+}
+
+async function callModel(
+  state: SessionState,
+  control: ControlMessage | undefined,
+  requests: readonly CompactRequest[],
+): Promise<CallModelOutput> {
   const run = runOf(state);
   const joining = takeSteering(state);
   const input: CallModelInput = {
@@ -101,6 +112,10 @@ async function callModel(state: SessionState, control: ControlMessage | undefine
     ...(control === undefined ? {} : { control }),
     ...(run.nudged ? { nudged: true } : {}),
     ...(run.fellBack === true ? { model: run.model } : {}),
+    ...(requests.length === 0 ? {} : { compact: requests }),
+    ...(run.afterCompaction === undefined ? {} : { afterCompaction: run.afterCompaction }),
+    ...(run.idleCompactions === undefined ? {} : { idleCompactions: run.idleCompactions }),
+    ...(run.window === undefined ? {} : { window: run.window }),
   };
   state.run = { ...run, answers: [...run.answers, ...joining.map((message) => message.messageId)] };
   show(state, `step ${run.step}: waiting for ${run.model}`);
@@ -109,7 +124,8 @@ async function callModel(state: SessionState, control: ControlMessage | undefine
     [input],
   );
   const fallback = answer.model === undefined ? {} : { model: answer.model, fellBack: true as const };
-  state.run = { ...runOf(state), head: answer.head, failures: {}, ...fallback };
+  const { afterCompaction: _told, ...rest } = runOf(state);
+  state.run = { ...rest, head: answer.head, failures: {}, ...fallback };
   state.contextTokens = answer.contextTokens ?? state.contextTokens;
   return answer;
 }
@@ -125,16 +141,6 @@ function takeSteering(state: SessionState): SendMessage[] {
 function advance(state: SessionState, change: Partial<OpenRunState>): void {
   const run = runOf(state);
   state.run = { ...run, ...change, step: run.step + 1 };
-}
-
-export function runOf(state: SessionState): OpenRunState {
-  if (state.run === undefined) throw new TypeError('no run is open');
-  return state.run;
-}
-
-export function refOf(state: SessionState): ActivityRef {
-  const { runId, storeId, head } = runOf(state);
-  return { sessionId: state.sessionId, runId, storeId, head };
 }
 
 export function cancelEnding(state: SessionState): CloseRunInput['ending'] {

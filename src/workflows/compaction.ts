@@ -1,0 +1,77 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  ChildWorkflowCancellationType,
+  getExternalWorkflowHandle,
+  ParentClosePolicy,
+  sleep,
+  startChild,
+  WorkflowIdReusePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { AskedCompaction } from '../contract/activities.ts';
+import type { CompactionEnd, CompactSessionInput } from '../contract/compact-session.ts';
+import type { CompactRequest } from '../contract/messages.ts';
+import type { compactSession } from './compact-session.ts';
+import { endingOf } from './failures.ts';
+import { show } from './presentation.ts';
+import { refOf, runOf } from './run-state.ts';
+import type { SessionState } from './session-state.ts';
+
+/**
+ * Runs one compaction as a child and notes for the next model call how it ended. A child that failed outright (the
+ * store refused it) counts as failed: the next activity will hear the same and say so.
+ */
+export async function compact(
+  state: SessionState,
+  compaction: AskedCompaction,
+  requests: readonly CompactRequest[],
+): Promise<CompactionEnd> {
+  const run = runOf(state);
+  show(state, `compacting (${compaction.trigger}): ${compaction.reason}`);
+  const input: CompactSessionInput = {
+    ref: refOf(state),
+    owner: workflowInfo().runId,
+    step: run.step,
+    model: run.model,
+    compaction,
+    requests,
+  };
+  const end = await child(input).catch((error): CompactionEnd => failedEnd(compaction, error));
+  const idle = end.progress ? 0 : (run.idleCompactions ?? 0) + 1;
+  const window = compaction.window === undefined ? {} : { window: compaction.window };
+  state.run = { ...runOf(state), afterCompaction: end, idleCompactions: idle, ...window };
+  return end;
+}
+
+/** Starts of a child whose id is taken are tried again this often, once a second. */
+const MAX_STARTS = 60;
+
+/** After a reset the child of the execution before may still be there under the same id: it is told to stop first. */
+async function child(input: CompactSessionInput): Promise<CompactionEnd> {
+  const { compactionId, trigger, reason } = input.compaction;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const handle = await startChild<typeof compactSession>('compactSession', {
+        workflowId: compactionId,
+        args: [input],
+        parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+        cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+        staticSummary: `${trigger}: ${reason}`.slice(0, 200),
+      });
+      return await handle.result();
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError) || tries === MAX_STARTS) throw error;
+      await getExternalWorkflowHandle(compactionId)
+        .cancel()
+        .catch(() => undefined);
+      await sleep('1 second');
+    }
+  }
+}
+
+function failedEnd({ compactionId, trigger }: AskedCompaction, error: unknown): CompactionEnd {
+  const { error: code, message } = endingOf(error);
+  const nothing = { tokensBefore: 0, tokensAfter: 0, progress: false };
+  return { compactionId, trigger, outcome: 'failed', ...nothing, error: code, message: message.slice(0, 200) };
+}
