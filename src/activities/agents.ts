@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../compaction/config.ts';
 import type { Catalog } from '../providers/catalog.ts';
 import type { ProviderRegistry } from '../providers/registry.ts';
 import type { Store } from '../store/store.ts';
@@ -26,6 +27,8 @@ export interface AgentSpec {
   readonly thinking?: MessageRequest['thinking'];
   /** The final answer must be JSON that fits. */
   readonly output?: OutputSchema;
+  /** How its sessions are compacted; absent: as the worker's. */
+  readonly compaction?: CompactionConfig;
 }
 
 /** A provider's own limits. */
@@ -45,4 +48,11 @@ export interface ActivityDeps {
   readonly log: Logger;
   /** Absolute path of the folder that the agents work on. */
   readonly workspace: string;
+  /** How sessions are compacted; absent: by the defaults. */
+  readonly compaction?: CompactionConfig;
+}
+
+/** How sessions of an agent are compacted. */
+export function compactionOf(deps: Pick<ActivityDeps, 'compaction'>, agent?: AgentSpec): CompactionConfig {
+  return agent?.compaction ?? deps.compaction ?? DEFAULT_COMPACTION_CONFIG;
 }
