@@ -13,6 +13,8 @@ const BUILD_PACKAGES = ['setuptools>=77', 'setuptools-scm>=8', 'wheel', 'cmake',
 /** All of it that the server does not need is left out. */
 const CMAKE_OPTIONS = [
   '-DCMAKE_BUILD_TYPE=Release',
+  // What the compiler finds on a virtual machine's processor the machine need not allow (AMX): then the server dies of it.
+  '-DGGML_NATIVE=OFF',
   '-DLLAMA_BUILD_TESTS=OFF',
   '-DLLAMA_BUILD_EXAMPLES=OFF',
   '-DLLAMA_BUILD_APP=OFF',

@@ -48,8 +48,10 @@ export async function startLlama({ server, model, template, window, log }) {
   };
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop().then(() => process.exit(1)));
   for (const started = Date.now(); !(await healthy(url)); ) {
-    if (child.exitCode !== null || child.pid === undefined)
-      throw new Error(`llama.cpp's server ended at once; see ${log}.`);
+    if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
+      const how = child.signalCode ?? child.exitCode ?? 'it could not be started';
+      throw new Error(`llama.cpp's server ended at once (${how}); see ${log}.`);
+    }
     if (Date.now() - started > START_MS) {
       await stop();
       throw new Error(`llama.cpp's server did not get ready in ${START_MS / 1000} s; see ${log}.`);
