@@ -11,15 +11,18 @@ import {
 import type { Logger } from 'pino';
 import type { ActivityDeps, AgentSpec } from './src/activities/agents.ts';
 import { createActivities } from './src/activities/create-activities.ts';
+import { compactionConfig } from './src/compaction/config.ts';
 import { type ConfiguredAgent, configuredAgents } from './src/config/agents.ts';
 import { buildProviders } from './src/config/build-providers.ts';
 import { connectionFromEnvironment } from './src/config/connection.ts';
 import { secretValues } from './src/config/endpoints.ts';
 import { loadConfig } from './src/config/load-config.ts';
+import { modelOverrides } from './src/config/model-overrides.ts';
 import { resolveModel } from './src/config/resolve-model.ts';
+import { serverWindows } from './src/config/server-windows.ts';
 import type { HoldfastConfig } from './src/config/settings.ts';
 import { SEARCH_ATTRIBUTES, TASK_QUEUE, TOOLS_TASK_QUEUE } from './src/contract/identity.ts';
-import { loadCatalog, type ModelOverride } from './src/providers/catalog.ts';
+import { loadCatalog } from './src/providers/catalog.ts';
 import { openStore } from './src/store/open-store.ts';
 import { createLogger } from './src/telemetry/logger.ts';
 import { outputSchemaOf } from './src/tools/output-schema.ts';
@@ -73,7 +76,7 @@ export async function startWorker(options: HoldfastWorkerOptions): Promise<Holdf
     ...('bundlePath' in options.workflows
       ? { workflowBundle: { codePath: options.workflows.bundlePath } }
       : { workflowsPath: options.workflows.entryPath }),
-    activities: { openRun, callModel, settleBatch, closeRun },
+    activities: { openRun, callModel, settleBatch, closeRun, callTool },
     maxCachedWorkflows: options.maxCachedWorkflows ?? 500,
     // After a worker is killed, the next workflow task waits this long for its dead sticky queue.
     stickyQueueScheduleToStartTimeout: 1000,
@@ -124,10 +127,10 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const temporal = (await connectionFromEnvironment(env)) ?? LOCAL;
   const chosen = await resolveModel({ config: loaded.config, env });
   const providers = await buildProviders(loaded.config, env, chosen.name);
-  const catalog = await loadCatalog({ overrides: overridesOf(loaded.config) });
+  const catalog = await loadCatalog({ overrides: modelOverrides(loaded.config) });
   const store = await openStore(loaded.store);
   const configured = configuredAgents(loaded, {
-    readOutput: (...args) => store.toolOutput(...args),
+    store,
     allowEffects: false,
     env,
   });
@@ -139,11 +142,13 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
     log,
     deps: {
       store,
-      agents: agentsOf(configured),
+      agents: agentsOf(configured, loaded.config),
       providers,
       log,
       workspace: loaded.workspace,
+      compaction: compactionConfig(loaded.config.context?.compaction),
       catalog,
+      serverWindow: serverWindows(loaded.config, env),
       rateLimits: new Map(Object.entries(loaded.config.providers ?? {})),
     },
   });
@@ -157,26 +162,22 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
 
 const LOCAL = { address: '127.0.0.1:7233', namespace: 'default', connection: { address: '127.0.0.1:7233' } };
 
-/** Configured agents with their output schemas in the form that providers and the gate need. */
-function agentsOf(configured: ReadonlyMap<string, ConfiguredAgent>): ReadonlyMap<string, AgentSpec> {
-  const specs = [...configured].map(([name, { outputSchema, ...agent }]): [string, AgentSpec] => [
+/** Configured agents with their output schemas in the form that providers and the gate need, and their own compaction. */
+function agentsOf(
+  configured: ReadonlyMap<string, ConfiguredAgent>,
+  config: HoldfastConfig,
+): ReadonlyMap<string, AgentSpec> {
+  const specs = [...configured].map(([name, { outputSchema, context, ...agent }]): [string, AgentSpec] => [
     name,
-    outputSchema === undefined ? agent : { ...agent, output: outputSchemaOf(outputSchema) },
+    {
+      ...agent,
+      ...(outputSchema === undefined ? {} : { output: outputSchemaOf(outputSchema) }),
+      ...(context === undefined
+        ? {}
+        : { compaction: compactionConfig(config.context?.compaction, context.compaction) }),
+    },
   ]);
   return new Map(specs);
-}
-
-/** What the config says of models, in the catalog's words. */
-function overridesOf(config: HoldfastConfig): Record<string, ModelOverride> {
-  const entries = Object.entries(config.models ?? {}).map(([name, { window, outputLimit, prices }]) => {
-    const override: ModelOverride = {
-      ...(window === undefined ? {} : { windowTokens: window }),
-      ...(outputLimit === undefined ? {} : { maxOutputTokens: outputLimit }),
-      ...(prices === undefined ? {} : { prices: [{ fromInputTokens: 0, ...prices }] as const }),
-    };
-    return [name, override] as const;
-  });
-  return Object.fromEntries(entries);
 }
 
 /** What the Temporal SDK has to say goes to our log, with its own level and fields. */

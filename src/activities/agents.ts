@@ -43,6 +43,8 @@ export interface ActivityDeps {
   readonly agents: ReadonlyMap<string, AgentSpec>;
   readonly providers: ProviderRegistry;
   readonly catalog: Pick<Catalog, 'facts' | 'costUsd'>;
+  /** Window in tokens as the server of `provider/model` says, for models that the catalog does not know. Never rejects. */
+  readonly serverWindow?: (model: string) => Promise<number | undefined>;
   /** By provider id; kept across all workers of the store. */
   readonly rateLimits?: ReadonlyMap<string, ProviderLimits>;
   readonly log: Logger;

@@ -88,7 +88,8 @@ const DEFAULT_WINDOW = 128_000;
 
 async function frozen(deps: ActivityDeps, agent: AgentSpec, model: string): Promise<JsonObject> {
   const prompt = await composePrompt({ agent, readFile: workspaceReader(deps.workspace) });
-  const { windowTokens, maxOutputTokens } = deps.catalog.facts(model);
+  const { maxOutputTokens, ...facts } = deps.catalog.facts(model);
+  const windowTokens = facts.windowTokens ?? (await deps.serverWindow?.(model));
   const { outputReserve } = windowBudget({
     window: windowTokens ?? DEFAULT_WINDOW,
     ...(maxOutputTokens === undefined ? {} : { outputLimit: maxOutputTokens }),

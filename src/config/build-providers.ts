@@ -53,7 +53,12 @@ const BUILD: Readonly<Record<ConfigurableApi, Build>> = {
     });
   },
   'openai-responses': (endpoint, env) =>
-    createResponsesProvider({ id: endpoint.id, client: openaiClient(endpoint, env), account: accountOf(endpoint.key) }),
+    createResponsesProvider({
+      id: endpoint.id,
+      client: openaiClient(endpoint, env),
+      account: accountOf(endpoint.key),
+      ...(endpoint.reasoning === undefined ? {} : { reasoning: endpoint.reasoning }),
+    }),
   // Loaded where its key is set only: half a second of a worker's start.
   anthropic: async (endpoint) => {
     const [{ default: Client }, { createAnthropicProvider }] = await Promise.all([
@@ -61,7 +66,13 @@ const BUILD: Readonly<Record<ConfigurableApi, Build>> = {
       import('../providers/anthropic/adapter.ts'),
     ]);
     const client = anthropicClient(Client, endpoint);
-    return createAnthropicProvider({ id: endpoint.id, client, account: accountOf(endpoint.key) });
+    const { id, unsignedThinking } = endpoint;
+    return createAnthropicProvider({
+      id,
+      client,
+      account: accountOf(endpoint.key),
+      ...(unsignedThinking === undefined ? {} : { unsignedThinking }),
+    });
   },
 };
 

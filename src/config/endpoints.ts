@@ -1,7 +1,7 @@
 import { HoldfastError } from '../contract/errors.ts';
 import { type Endpoint, KNOWN_PROVIDERS, LOCAL_SERVERS } from './known-providers.ts';
 import type { Environment } from './load-config.ts';
-import type { HoldfastConfig } from './settings.ts';
+import type { HoldfastConfig, ProviderSettings } from './settings.ts';
 
 /** The built-in provider that needs no key. */
 export const OFFLINE = 'offline';
@@ -13,6 +13,9 @@ export interface UsableEndpoint extends Endpoint {
   readonly key?: string;
   readonly missingKey?: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** As {@link ProviderSettings} has them. */
+  readonly reasoning?: ProviderSettings['reasoning'];
+  readonly unsignedThinking?: ProviderSettings['unsignedThinking'];
 }
 
 /** All providers by id: the known ones, the local ones, and those of the config, in that order. */
@@ -46,6 +49,8 @@ function endpoint(id: string, config: HoldfastConfig, env: Environment): UsableE
     ...(key === undefined ? {} : { key }),
     ...(key === undefined && keyEnv !== undefined ? { missingKey: keyEnv.join(' or ') } : {}),
     headers: headersOf(id, own.headers ?? {}, env),
+    ...(own.reasoning === undefined ? {} : { reasoning: own.reasoning }),
+    ...(own.unsignedThinking === undefined ? {} : { unsignedThinking: own.unsignedThinking }),
   };
 }
 

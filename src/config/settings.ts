@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Hook } from '../hooks/hooks.ts';
+import type { Abilities } from '../providers/catalog.ts';
 import type { DialectName } from '../providers/openai-chat/dialects.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { MessageRequest } from '../transcript/message.ts';
@@ -40,6 +41,8 @@ export interface AgentSettings {
   /** What happens when a budget is used up: end the run, or ask a person to extend it. Default `stop`. */
   readonly onBudget?: 'stop' | 'ask';
   readonly budgets?: { readonly run?: Budget; readonly session?: Budget };
+  /** Keys that stand here win over the config's own `context`. */
+  readonly context?: ContextSettings;
 }
 
 /** Names of tools that come with Holdfast. */
@@ -52,11 +55,15 @@ export const BUILTIN_TOOLS = [
   'write_file',
   'edit_file',
   'run_command',
+  'search_transcript',
+  'read_transcript',
+  'remember',
+  'recall',
 ] as const;
 export type BuiltinTool = (typeof BUILTIN_TOOLS)[number];
 
 /** A provider beside the known ones, or changes to a known one. Keys are never written here. */
-interface ProviderSettings {
+export interface ProviderSettings {
   /** Needed for a provider that is not known by its id. */
   readonly api?: ConfigurableApi;
   readonly dialect?: DialectName;
@@ -68,6 +75,16 @@ interface ProviderSettings {
   /** The provider's own limits, kept across all workers of a store. */
   readonly requestsPerMinute?: number;
   readonly tokensPerMinute?: number;
+  /**
+   * How reasoning goes back to an `openai-responses` server. `encrypted`: as OpenAI's items with encrypted content. `text`: as
+   * its text, for servers whose models read their own reasoning (llama.cpp, vLLM, DeepSeek). Default `encrypted`.
+   */
+  readonly reasoning?: 'encrypted' | 'text';
+  /**
+   * Thinking without a signature in requests to an `anthropic` server. `drop`: Anthropic itself refuses it. `replay`: for
+   * compatible servers that sign nothing and want it back. Default `drop`.
+   */
+  readonly unsignedThinking?: 'drop' | 'replay';
 }
 
 /** What is known of a model, where the catalog is wrong or silent. */
@@ -83,11 +100,13 @@ interface ModelSettings {
     readonly cacheRead?: number;
     readonly cacheWrite?: number;
   };
+  /** What it can take and do; media that it cannot take go to it as a note. */
+  readonly abilities?: Abilities;
 }
 
 /** When and how far a long session is compacted. */
-interface CompactionSettings {
-  /** Default true. */
+export interface CompactionSettings {
+  /** Whether it happens at all, asked for or not. Default true. */
   readonly enabled?: boolean;
   /** Whether it also happens by itself. Default true. */
   readonly autoEnabled?: boolean;
@@ -99,7 +118,7 @@ interface CompactionSettings {
   readonly reserveTokens?: number;
   /** Tokens of recent items that stay as they are. Default 12,000. */
   readonly keepRecentTokens?: number;
-  /** Turns of history that a request may hold. Default: no limit. */
+  /** Messages of people, with all that answers them, that a request may hold. Default: no limit. */
   readonly maxHistoryTurns?: number;
   /** Messages that microcompact leaves alone. Default 10. */
   readonly keepRecentMessages?: number;
@@ -107,6 +126,11 @@ interface CompactionSettings {
   readonly compactThinking?: boolean;
   /** `provider/model` that writes summaries; absent: the agent's own. */
   readonly model?: string;
+}
+
+/** What becomes of a session that outgrows the window of its model. */
+interface ContextSettings {
+  readonly compaction?: CompactionSettings;
 }
 
 /** What `holdfast.config.ts` exports. Everything is optional. */
@@ -117,7 +141,7 @@ export interface HoldfastConfig {
   readonly providers?: Readonly<Record<string, ProviderSettings>>;
   /** By `provider/model`. */
   readonly models?: Readonly<Record<string, ModelSettings>>;
-  readonly context?: { readonly compaction?: CompactionSettings };
+  readonly context?: ContextSettings;
   /** Path of a SQLite file, or `postgres://…`. Default `.holdfast/holdfast.db`; `HOLDFAST_STORE` wins. */
   readonly store?: string;
   /** The folder that tools work on, relative to the config file. Default: its folder. */

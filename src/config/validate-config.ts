@@ -1,11 +1,18 @@
 import { z } from 'zod';
 import { HoldfastError } from '../contract/errors.ts';
 import { HOOK_POINTS, type HookFunction } from '../hooks/hooks.ts';
+import type { Abilities } from '../providers/catalog.ts';
 import { DIALECTS, type DialectName } from '../providers/openai-chat/dialects.ts';
 import { problemLines } from '../tools/parse-args.ts';
 import type { Tool } from '../tools/tool.ts';
-import { KNOWN_PROVIDERS, LOCAL_SERVERS } from './known-providers.ts';
-import { type AgentSettings, BUILTIN_TOOLS, type HoldfastConfig } from './settings.ts';
+import { type ConfigurableApi, KNOWN_PROVIDERS, LOCAL_SERVERS } from './known-providers.ts';
+import {
+  type AgentSettings,
+  BUILTIN_TOOLS,
+  type CompactionSettings,
+  type HoldfastConfig,
+  type ProviderSettings,
+} from './settings.ts';
 
 const positive = z.number().positive();
 const whole = z.number().int().positive();
@@ -31,6 +38,20 @@ const budget = z.strictObject({
   maxTokens: whole.optional(),
   maxDuration: positive.optional(),
 });
+
+const compaction = z.strictObject({
+  enabled: z.boolean().optional(),
+  autoEnabled: z.boolean().optional(),
+  triggerRatio: ratio.optional(),
+  hardRatio: ratio.optional(),
+  reserveTokens: z.number().int().min(0).optional(),
+  keepRecentTokens: z.number().int().min(0).optional(),
+  maxHistoryTurns: whole.optional(),
+  keepRecentMessages: z.number().int().min(0).optional(),
+  compactThinking: z.boolean().optional(),
+  model: modelName.optional(),
+});
+const context = z.strictObject({ compaction: compaction.optional() });
 
 const agent = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'expected 1 to 64 of the characters A-Z a-z 0-9 . _ -'),
@@ -59,6 +80,7 @@ const agent = z.strictObject({
   outputSchema: zodType.optional(),
   onBudget: z.enum(['stop', 'ask']).optional(),
   budgets: z.strictObject({ run: budget.optional(), session: budget.optional() }).optional(),
+  context: context.optional(),
 });
 
 const provider = z.strictObject({
@@ -69,28 +91,28 @@ const provider = z.strictObject({
   headers: z.record(z.string(), z.union([z.string(), z.strictObject({ env: variable })])).optional(),
   requestsPerMinute: positive.optional(),
   tokensPerMinute: positive.optional(),
+  reasoning: z.enum(['encrypted', 'text']).optional(),
+  unsignedThinking: z.enum(['drop', 'replay']).optional(),
 });
 
 const price = z.number().min(0);
+const yesOrNo = z.boolean().optional();
+const abilities: Readonly<Record<keyof Abilities, typeof yesOrNo>> = {
+  tools: yesOrNo,
+  parallelTools: yesOrNo,
+  images: yesOrNo,
+  audio: yesOrNo,
+  files: yesOrNo,
+  reasoning: yesOrNo,
+  caching: yesOrNo,
+};
 const model = z.strictObject({
   window: whole.min(1000).optional(),
   outputLimit: whole.optional(),
   prices: z
     .strictObject({ input: price, output: price, cacheRead: price.optional(), cacheWrite: price.optional() })
     .optional(),
-});
-
-const compaction = z.strictObject({
-  enabled: z.boolean().optional(),
-  autoEnabled: z.boolean().optional(),
-  triggerRatio: ratio.optional(),
-  hardRatio: ratio.optional(),
-  reserveTokens: z.number().int().min(0).optional(),
-  keepRecentTokens: z.number().int().min(0).optional(),
-  maxHistoryTurns: whole.optional(),
-  keepRecentMessages: z.number().int().min(0).optional(),
-  compactThinking: z.boolean().optional(),
-  model: modelName.optional(),
+  abilities: z.strictObject(abilities).optional(),
 });
 
 const hook = z.strictObject({
@@ -106,7 +128,7 @@ const config = z.strictObject({
     .record(z.string().regex(/^[a-z0-9][a-z0-9._-]*$/, 'expected lower-case letters, digits, . _ -'), provider)
     .optional(),
   models: z.record(modelName, model).optional(),
-  context: z.strictObject({ compaction: compaction.optional() }).optional(),
+  context: context.optional(),
   store: z.string().min(1).optional(),
   workspace: z.string().min(1).optional(),
   temporal: z
@@ -153,16 +175,37 @@ function crossChecks({ agents = [], providers = {}, context }: HoldfastConfig): 
   const twice = names
     .filter((name, i) => names.indexOf(name) !== i)
     .map((name) => `agents: there are two with the name ${JSON.stringify(name)}`);
-  const nameless = Object.entries(providers).flatMap(([id, { api, dialect }]) => {
-    const known = Object.hasOwn(KNOWN_PROVIDERS, id) || Object.hasOwn(LOCAL_SERVERS, id);
-    if (api === undefined && !known) return [`providers.${id}.api: missing, and ${id} is not known by its name`];
-    if (id === 'offline') return ['providers.offline: this id is taken'];
-    return dialect !== undefined && api !== undefined && api !== 'openai-chat'
-      ? [`providers.${id}.dialect: only openai-chat has dialects`]
-      : [];
+  const misfits = Object.entries(providers).flatMap(([id, provider]) => providerProblems(id, provider));
+  return [...twice, ...misfits, ...contextProblems(agents, context?.compaction)];
+}
+
+function providerProblems(id: string, provider: ProviderSettings): readonly string[] {
+  const named = Object.hasOwn(KNOWN_PROVIDERS, id) ? KNOWN_PROVIDERS[id] : LOCAL_SERVERS[id];
+  const api = provider.api ?? named?.api;
+  if (api === undefined) return [`providers.${id}.api: missing, and ${id} is not known by its name`];
+  if (id === 'offline') return ['providers.offline: this id is taken'];
+  return ONE_API_ONLY.filter(({ key, only }) => provider[key] !== undefined && api !== only).map(
+    ({ key, only }) => `providers.${id}.${key}: only ${only} has it, and this provider speaks ${api}`,
+  );
+}
+
+/** Settings that mean something in one wire format only. */
+const ONE_API_ONLY: readonly { readonly key: keyof ProviderSettings; readonly only: ConfigurableApi }[] = [
+  { key: 'dialect', only: 'openai-chat' },
+  { key: 'reasoning', only: 'openai-responses' },
+  { key: 'unsignedThinking', only: 'anthropic' },
+];
+
+/** An agent's settings stand over the config's, so that only both together can be told right from wrong. */
+function contextProblems(agents: readonly AgentSettings[], common: CompactionSettings = {}): readonly string[] {
+  const own = agents.flatMap(({ context }, i) => {
+    const settings = context?.compaction;
+    return settings === undefined ? [] : compactionProblems(`agents[${i}].context`, { ...common, ...settings });
   });
-  const { triggerRatio = 0.85, hardRatio = 0.95 } = context?.compaction ?? {};
-  const ratios =
-    triggerRatio > hardRatio ? ['context.compaction.triggerRatio: must not be greater than hardRatio'] : [];
-  return [...twice, ...nameless, ...ratios];
+  return [...compactionProblems('context', common), ...own];
+}
+
+function compactionProblems(place: string, settings: CompactionSettings): readonly string[] {
+  const { triggerRatio = 0.85, hardRatio = 0.95 } = settings;
+  return triggerRatio > hardRatio ? [`${place}.compaction.triggerRatio: must not be greater than hardRatio`] : [];
 }

@@ -1,28 +1,32 @@
 import { isJsonObject, type Json, type JsonObject } from '../transcript/json.ts';
 
 export interface ProbeOptions {
-  /** As the client has it, such as `http://127.0.0.1:8080/v1`. */
+  /** The URL below which `/models` stands, such as `http://127.0.0.1:8080/v1`. */
   readonly baseUrl: string;
   readonly model: string;
-  readonly apiKey?: string;
+  /** The key among them; they go to this host alone, redirects are not followed. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly fetch?: typeof fetch;
 }
 
 /**
- * Asks an OpenAI-compatible server how large the context window of a model is, where the catalog does not know: `/models`
- * (vLLM `max_model_len`, OpenRouter and LM Studio `context_length`, llama.cpp `meta.n_ctx`), then llama.cpp's `/props`.
+ * Asks a server how large the context window of a model is, where the catalog does not know: `/models` (vLLM
+ * `max_model_len`, OpenRouter and LM Studio `context_length`, Anthropic `max_input_tokens`, llama.cpp `meta.n_ctx`), then
+ * llama.cpp's `/props`.
  *
- * `undefined` when the server does not say, or does not answer. @throws the signal's reason once aborted.
+ * `undefined` when the server does not say. @throws when it does not answer, and the signal's reason once aborted.
  */
 export async function probeWindow(options: ProbeOptions): Promise<number | undefined> {
   const base = options.baseUrl.replace(/\/+$/, '');
   const models = await jsonAt(`${base}/models`, options);
-  const fromModels = isJsonObject(models) ? windowOfModel(entryOf(models, options.model)) : undefined;
-  if (fromModels !== undefined) return fromModels;
+  const entry = isJsonObject(models) ? entryOf(models, options.model) : undefined;
+  const told = windowOfModel(entry);
+  if (told !== undefined) return told;
   const props = await jsonAt(`${base.replace(/\/v1$/, '')}/props`, options);
   const settings = isJsonObject(props) ? props.default_generation_settings : undefined;
-  return isJsonObject(settings) ? tokens(settings.n_ctx) : undefined;
+  // What the model was trained with comes last: a server may have been started with less.
+  return (isJsonObject(settings) ? tokens(settings.n_ctx) : undefined) ?? tokens(metaOf(entry).n_ctx_train);
 }
 
 function entryOf(models: JsonObject, model: string): JsonObject | undefined {
@@ -32,29 +36,45 @@ function entryOf(models: JsonObject, model: string): JsonObject | undefined {
 
 function windowOfModel(entry: JsonObject | undefined): number | undefined {
   if (entry === undefined) return undefined;
-  const meta = isJsonObject(entry.meta) ? entry.meta : {};
   return (
     tokens(entry.max_model_len) ??
     tokens(entry.max_context_length) ??
     tokens(entry.context_length) ??
     tokens(entry.context_window) ??
-    tokens(meta.n_ctx) ??
-    tokens(meta.n_ctx_train)
+    tokens(entry.max_input_tokens) ??
+    tokens(metaOf(entry).n_ctx)
   );
+}
+
+function metaOf(entry: JsonObject | undefined): JsonObject {
+  return isJsonObject(entry?.meta) ? entry.meta : {};
 }
 
 function tokens(value: Json | undefined): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : undefined;
 }
 
-async function jsonAt(url: string, options: ProbeOptions): Promise<Json | undefined> {
-  const headers = options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` };
+/** `undefined` for a path that the server does not have, and for what is no JSON. */
+async function jsonAt(
+  url: string,
+  { headers = {}, signal, fetch: ask = fetch }: ProbeOptions,
+): Promise<Json | undefined> {
   try {
-    const response = await (options.fetch ?? fetch)(url, { headers, signal: options.signal });
-    return response.ok ? ((await response.json()) as Json) : undefined;
+    const response = await ask(url, { headers, signal, redirect: 'error' });
+    if (response.ok) return json(await response.text());
+    // A server that still loads its model answers 503: what it knows then is not yet known.
+    if (response.status >= 500) throw new Error(`${url} answers ${response.status}`);
+    return undefined;
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+function json(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
   } catch {
-    // Not there, not JSON: then it does not say. Only a cancel is told.
-    options.signal.throwIfAborted();
     return undefined;
   }
 }

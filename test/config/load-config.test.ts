@@ -148,8 +148,17 @@ describe('validation', () => {
     ],
     [
       { providers: { mine: { api: 'anthropic', dialect: 'openai' } } },
-      'providers.mine.dialect: only openai-chat has dialects',
+      'providers.mine.dialect: only openai-chat has it, and this provider speaks anthropic',
     ],
+    [
+      { providers: { openai: { reasoning: 'text' } } },
+      'providers.openai.reasoning: only openai-responses has it, and this provider speaks openai-chat',
+    ],
+    [
+      { providers: { ollama: { unsignedThinking: 'replay' } } },
+      'providers.ollama.unsignedThinking: only anthropic has it, and this provider speaks openai-chat',
+    ],
+    [{ models: { 'a/b': { abilities: { video: true } } } }, 'models["a/b"].abilities.video: there is no such field'],
     [{ models: { 'a/b': { window: 10 } } }, 'models["a/b"].window: expected number to be >=1000'],
     [
       { context: { compaction: { triggerRatio: 0.96 } } },
@@ -195,9 +204,24 @@ describe('validation', () => {
           requestsPerMinute: 1,
           tokensPerMinute: 2,
         },
+        responses: { api: 'openai-responses', reasoning: 'text' },
+        messages: { api: 'anthropic', unsignedThinking: 'replay' },
       },
       models: {
-        'a/b': { window: 8000, outputLimit: 100, prices: { input: 1, output: 2, cacheRead: 0, cacheWrite: 1 } },
+        'a/b': {
+          window: 8000,
+          outputLimit: 100,
+          prices: { input: 1, output: 2, cacheRead: 0, cacheWrite: 1 },
+          abilities: {
+            tools: true,
+            parallelTools: false,
+            images: false,
+            audio: false,
+            files: false,
+            reasoning: true,
+            caching: true,
+          },
+        },
       },
       context: {
         compaction: {

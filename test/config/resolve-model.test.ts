@@ -8,6 +8,7 @@ import { firstLocalModel } from '../../src/config/local-servers.ts';
 import { requireUsable, resolveModel } from '../../src/config/resolve-model.ts';
 import type { HoldfastConfig } from '../../src/config/settings.ts';
 import { HoldfastError } from '../../src/contract/errors.ts';
+import type { MessageRequest } from '../../src/transcript/message.ts';
 
 const nobody = async () => undefined;
 const somebody = async () => ({ provider: 'ollama', model: 'qwen3:4b', baseURL: 'http://127.0.0.1:11434/v1' });
@@ -114,6 +115,35 @@ describe('providers', () => {
     });
     expect(() => endpoints(config, { MINE: 'x' })).toThrow(/TEAM_TOKEN is not set/);
     expect(() => requireUsable('mine/m', config, { TEAM_TOKEN: 'x' })).toThrow(/mine\/m needs MINE/);
+  });
+
+  test.each([
+    ['openai-responses', { reasoning: 'text' }, true],
+    ['openai-responses', { reasoning: 'encrypted' }, false],
+    ['openai-responses', {}, false],
+    ['anthropic', { unsignedThinking: 'replay' }, true],
+    ['anthropic', { unsignedThinking: 'drop' }, false],
+    ['anthropic', {}, false],
+  ] as const)('that speak %s with %j: reasoning goes back as text: %s', async (api, settings, goesBack) => {
+    const config: HoldfastConfig = { providers: { mine: { api, baseURL: 'http://127.0.0.1:9', ...settings } } };
+    const { provider } = (await buildProviders(config, {}, 'mine/m')).resolve();
+    const replay = { scope: provider.scope('m'), data: { signature: '' } };
+    const response = { id: 'r1', provider: 'mine', model: 'm', api };
+    const call = { type: 'tool_use', callId: 'call_1', nativeId: 'call_1', name: 'look', input: {}, part: 1 } as const;
+    const body = provider.wire({
+      model: 'm',
+      tools: [],
+      toolChoice: 'auto',
+      messages: [
+        { role: 'user', content: [{ type: 'text', text: 'go' }] },
+        { role: 'assistant', content: [{ type: 'thinking', text: 'I look first.', part: 0, response, replay }, call] },
+        {
+          role: 'tool',
+          content: [{ type: 'tool_result', callId: 'call_1', name: 'look', status: 'ok', content: [] }],
+        },
+      ],
+    } satisfies MessageRequest);
+    expect(JSON.stringify(body).includes('I look first.')).toBe(goesBack);
   });
 
   test('OPENAI_BASE_URL leads elsewhere, where nothing of the vendor is assumed', () => {

@@ -6,8 +6,11 @@ import { probeWindow } from '../../../src/providers/catalog-probe.ts';
 import type { Usage } from '../../../src/transcript/message.ts';
 
 let catalog: Catalog;
+/** DeepSeek is cheaper by night, 16:30 to 00:30 UTC. */
+let now = new Date('2025-06-01T12:00:00Z');
 beforeAll(async () => {
   catalog = await loadCatalog({
+    now: () => now,
     overrides: {
       'mycorp/*': { windowTokens: 32_000, abilities: { images: false } },
       'mycorp/big': { windowTokens: 64_000, prices: [{ fromInputTokens: 0, input: 1, output: 2 }] },
@@ -31,7 +34,7 @@ test.each([
   ['openai/gpt-5', 400_000, 128_000, 1.25],
   ['openai/gpt-5.2', 400_000, 128_000, 1.75],
   ['openai/gpt-4o', 128_000, 16_384, 2.5],
-  ['deepseek/deepseek-chat', 128_000, 8192, 0.135],
+  ['deepseek/deepseek-chat', 128_000, 8192, 0.27],
   ['gemini/gemini-2.5-pro', 1_048_576, 65_536, 1.25],
   ['mistral/mistral-large-latest', 131_072, 16_384, 2],
   ['openrouter/anthropic/claude-sonnet-4', 200_000, 64_000, 3],
@@ -45,6 +48,15 @@ test.each([
     expect(facts.prices?.[0].input).toBe(input);
   },
 );
+
+test('a price is that of the moment of the call', () => {
+  const price = () => catalog.costUsd(usage({ inputTokens: 1_000_000 }), 'deepseek/deepseek-chat');
+  const byDay = price();
+  now = new Date('2025-06-01T20:00:00Z');
+  const byNight = price();
+  now = new Date('2025-06-02T12:00:00Z');
+  expect([byDay, byNight, price()]).toEqual([0.27, 0.135, 0.27]);
+});
 
 test('abilities are known for the usual models', () => {
   expect(catalog.facts('anthropic/claude-opus-4-7').abilities).toMatchObject({
@@ -169,6 +181,27 @@ test.each([
     4096,
   ],
   [
+    'llama.cpp, started with less than the model was trained with',
+    {
+      '/v1/models': { data: [{ id: 'm', meta: { n_ctx_train: 32_768 } }] },
+      '/props': { default_generation_settings: { n_ctx: 4096 } },
+    },
+    4096,
+  ],
+  ['llama.cpp, trained with', { '/v1/models': { data: [{ id: 'm', meta: { n_ctx_train: 32_768 } }] } }, 32_768],
+  [
+    'Anthropic',
+    {
+      '/v1/models': {
+        data: [
+          { id: 'm', max_input_tokens: 400_000, max_tokens: 64_000 },
+          { id: 'n', max_input_tokens: 1 },
+        ],
+      },
+    },
+    400_000,
+  ],
+  [
     'llama.cpp, props',
     { '/v1/models': { data: [{ id: 'm' }] }, '/props': { default_generation_settings: { n_ctx: 2048 } } },
     2048,
@@ -188,4 +221,13 @@ test('a probe that is aborted says so', async () => {
   await expect(
     probeWindow({ baseUrl: 'http://127.0.0.1:1', model: 'm', signal: AbortSignal.abort(reason), fetch }),
   ).rejects.toBe(reason);
+});
+
+test('a server that does not answer, or not yet, is told from one that does not know', async () => {
+  const signal = new AbortController().signal;
+  const ask = (fetch: typeof globalThis.fetch) =>
+    probeWindow({ baseUrl: 'http://127.0.0.1:1/v1', model: 'm', signal, fetch });
+  await expect(ask(async () => Promise.reject(new TypeError('refused')))).rejects.toThrow('refused');
+  await expect(ask(async () => new Response('loading', { status: 503 }))).rejects.toThrow('503');
+  expect(await ask(async () => new Response('<html>', { status: 200 }))).toBeUndefined();
 });
