@@ -182,6 +182,7 @@ function agent() {
     description: 'Does n-th piece of work and returns text.',
     input: z.object({ n: z.int(), bytes: z.int(), sleep_ms: z.int() }),
     annotations: { readOnlyHint: true },
+    quick: true,
     execute: (input) => work(input),
   });
   return {

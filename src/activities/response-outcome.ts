@@ -1,4 +1,5 @@
 import type { CallModelInput, CallModelOutput, PlannedCall } from '../contract/activities.ts';
+import { TASK_QUEUE } from '../contract/identity.ts';
 import type { AccumulatedResponse } from '../providers/accumulator.ts';
 import { readStructured } from '../providers/structured-output.ts';
 import type { RunConfig } from '../store/run-config.ts';
@@ -56,6 +57,7 @@ function planned(call: ToolCall, agent: AgentSpec | undefined, config: RunConfig
     label: preview(tool?.label(call.arguments) ?? call.name).slice(0, 100),
     timeoutMs,
     ...(tool?.exclusive === true ? { exclusive: true } : {}),
+    ...(tool?.quick === true ? { taskQueue: TASK_QUEUE } : {}),
   };
 }
 

@@ -4,7 +4,7 @@
 export const AGENT_RUN = 'agentRun';
 /** Workflow type of a compaction, always a child of a run. */
 export const COMPACT_SESSION = 'compactSession';
-/** Task queue of workflows and of all activities but tools. */
+/** Task queue of workflows and of all activities but tools; quick read-only tools run here too. */
 export const TASK_QUEUE = 'holdfast';
 /** Task queue of tools, so that long commands cannot starve the rest. */
 export const TOOLS_TASK_QUEUE = 'holdfast-tools';

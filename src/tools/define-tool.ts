@@ -14,7 +14,7 @@ const MAX_LABEL = 120;
  * Any zod schema with objects at the root works; what JSON Schema cannot say is given to the model as its nearest
  * stand-in and checked locally in full.
  *
- * @throws TypeError at once for an empty or overlong name, a root that is no object, a bad timeout.
+ * @throws TypeError at once for an empty or overlong name, a root that is no object, a bad timeout, `quick` with effects.
  */
 export function defineTool<Input extends z.ZodType = z.ZodObject>(definition: ToolDefinition<Input>): Tool {
   const { input, label, execute, reconcile } = definition;
@@ -64,11 +64,14 @@ export function defineJsonTool(definition: JsonToolDefinition): Tool {
 
 type Traits = Pick<
   Tool,
-  'name' | 'description' | 'annotations' | 'resultSemantic' | 'timeoutSecs' | 'exclusive' | 'pollable'
+  'name' | 'description' | 'annotations' | 'resultSemantic' | 'timeoutSecs' | 'exclusive' | 'pollable' | 'quick'
 >;
 
 function traits(definition: Omit<ToolDefinition<z.ZodType>, 'input' | 'label' | 'execute' | 'reconcile'>): Traits {
   const { timeoutSecs } = definition;
+  if (definition.quick === true && definition.annotations?.readOnlyHint !== true) {
+    throw new TypeError(`tool ${JSON.stringify(named(definition))}: only a read-only tool may be quick`);
+  }
   if (timeoutSecs !== undefined && !(Number.isFinite(timeoutSecs) && timeoutSecs > 0)) {
     throw new TypeError(`tool ${JSON.stringify(named(definition))}: timeoutSecs must be a positive number of seconds`);
   }
@@ -79,6 +82,7 @@ function traits(definition: Omit<ToolDefinition<z.ZodType>, 'input' | 'label' | 
     resultSemantic: definition.resultSemantic ?? 'mixed',
     exclusive: definition.exclusive ?? false,
     pollable: definition.pollable ?? false,
+    quick: definition.quick ?? false,
     ...(timeoutSecs === undefined ? {} : { timeoutSecs }),
   };
 }

@@ -27,6 +27,7 @@ export function createReadToolOutput(read: OutputReader): Tool {
     description: `Reads a part of an earlier tool output that was cut; at most ${MAX_CHARS} characters at once.`,
     input,
     annotations: { title: 'Read tool output', readOnlyHint: true, openWorldHint: false },
+    quick: true,
     resultSemantic: 'factual',
     label: ({ callId, start = 0 }) => `read_tool_output ${callId} from ${start}`,
     execute: async ({ callId, start = 0, end = start + DEFAULT_CHARS }, { sessionId }) => {

@@ -70,6 +70,11 @@ export interface Tool {
   readonly exclusive: boolean;
   /** The same call with the same result may be repeated without end (polling). */
   readonly pollable: boolean;
+  /**
+   * Answers at once, from memory or a small local read: it then runs on the workflows' own task queue, which spares each
+   * call a trip through the server's queue of tools. For read-only tools; others are refused.
+   */
+  readonly quick: boolean;
   /** One line for people: what this call does, such as `read_file src/index.ts`. */
   label(args: JsonObject): string;
   /** Checks arguments. Never throws; `message` tells the model what to mend. */
@@ -91,6 +96,11 @@ export interface ToolDefinition<Input extends z.ZodType> {
   readonly timeoutSecs?: number;
   readonly exclusive?: boolean;
   readonly pollable?: boolean;
+  /**
+   * Answers at once, from memory or a small local read: it then runs on the workflows' own task queue, which spares each
+   * call a trip through the server's queue of tools. For read-only tools; others are refused.
+   */
+  readonly quick?: boolean;
   readonly label?: (input: z.output<Input>) => string;
   readonly execute: (input: z.output<Input>, context: ToolContext) => Promise<unknown> | unknown;
   readonly reconcile?: (input: z.output<Input>, context: ToolContext) => Promise<Reconciled>;

@@ -21,6 +21,7 @@ export function createListDir(workspace: Workspace, policy: ReadPolicy): Tool {
       'Lists a folder of the workspace: one entry a line, folders end in `/`, files have their size in bytes after a tab. Hides what .gitignore excludes.',
     input,
     annotations: { title: 'List folder', readOnlyHint: true, openWorldHint: false },
+    quick: true,
     resultSemantic: 'factual',
     label: ({ path = '.' }) => `list_dir ${path}`,
     execute: async ({ path = '.' }) => {

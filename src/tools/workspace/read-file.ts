@@ -29,6 +29,7 @@ export function createReadFile(workspace: Workspace, policy: ReadPolicy, marks: 
     description: `Reads a text file of the workspace; each line is given as its number, a tab and its text. At most ${MAX_LINES} lines at once.`,
     input,
     annotations: { title: 'Read file', readOnlyHint: true, openWorldHint: false },
+    quick: true,
     resultSemantic: 'factual',
     label: ({ path, startLine, endLine }) =>
       `read_file ${path}${startLine === undefined && endLine === undefined ? '' : `:${startLine ?? 1}-${endLine ?? ''}`}`,
