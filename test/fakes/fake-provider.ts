@@ -34,6 +34,10 @@ export interface SeenRequest {
 export interface FakeProvider {
   readonly baseURL: string;
   readonly requests: SeenRequest[];
+  /** Paths of what was read (`GET`), such as `/v1/models`. */
+  readonly read: string[];
+  /** Entries of its `/models`. */
+  models: readonly object[];
   answer: (request: SeenRequest, index: number) => FakeAnswer | Promise<FakeAnswer>;
   close(): Promise<void>;
 }
@@ -41,7 +45,7 @@ export interface FakeProvider {
 /** An OpenAI Chat Completions endpoint on loopback whose answers a test decides. */
 export async function startFakeProvider(answer: FakeProvider['answer'], port = 0): Promise<FakeProvider> {
   const requests: SeenRequest[] = [];
-  const fake: FakeProvider = { baseURL: '', requests, answer, close: async () => undefined };
+  const fake: FakeProvider = { baseURL: '', requests, read: [], models: [], answer, close: async () => undefined };
   const server = createServer((request, response) => {
     void handle(fake, request, response).catch(() => response.destroy());
   });
@@ -59,8 +63,12 @@ export async function startFakeProvider(answer: FakeProvider['answer'], port = 0
 
 async function handle(fake: FakeProvider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const raw = await text(request);
-  if (request.method === 'GET')
-    return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[]}');
+  if (request.method === 'GET') {
+    fake.read.push(request.url ?? '');
+    return void response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ data: fake.models }));
+  }
   const seen: SeenRequest = {
     body: JSON.parse(raw),
     raw,
