@@ -11,6 +11,7 @@ const STORE_CODE: Readonly<Record<StoreErrorCode, HoldfastErrorCode>> = {
   StoreTooNew: 'StoreTooNew',
   StoreUnavailable: 'StoreUnavailable',
   NotFound: 'NotFound',
+  InvalidInput: 'InvalidInput',
   Internal: 'Internal',
 };
 

@@ -24,7 +24,7 @@ async function begunStep(write: SessionWrite, run: Run, target: RunWrite, input:
   const request = await requestRow(write, input.ref.runId, input.step);
   if (request === undefined) {
     await begin(write, input);
-    return { status: 'begun', head: write.lastSeq };
+    return { status: 'begun', head: write.lastSeq, revision: write.viewRevision };
   }
   if (request.outcome_json !== null) {
     return { status: 'committed', head: write.lastSeq, outcome: JSON.parse(request.outcome_json) };
@@ -34,7 +34,7 @@ async function begunStep(write: SessionWrite, run: Run, target: RunWrite, input:
   } else if (request.attempt < target.writer.attempt) {
     await beginAgain(write, input);
   }
-  return { status: 'begun', head: write.lastSeq };
+  return { status: 'begun', head: write.lastSeq, revision: write.viewRevision };
 }
 
 /**

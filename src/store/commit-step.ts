@@ -1,21 +1,15 @@
-import type { Usage } from '../transcript/message.ts';
 import { appendEvents } from './append-events.ts';
 import { appendItems } from './append-items.ts';
 import { requestRow } from './begin-step.ts';
-import { prepared, preparedInsert, type Value } from './prepared.ts';
+import { saveCalibration } from './calibration.ts';
+import { prepared, type Value } from './prepared.ts';
 import { refused } from './refusals.ts';
 import { isClosed, type Run } from './run-state.ts';
+import { addToTotals } from './run-totals.ts';
 import { type RunWrite, writeRun } from './run-write.ts';
 import type { SessionWrite } from './session-write.ts';
 import type { CommitStep, CommittedStep } from './store.ts';
-
-const NO_USAGE: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
-};
+import { insertUsage } from './usage-rows.ts';
 
 /** See {@link Store.commitStep}. */
 export async function commitStep(target: RunWrite, input: CommitStep): Promise<CommittedStep> {
@@ -44,38 +38,11 @@ async function commit(write: SessionWrite, run: Run, input: CommitStep): Promise
     runId,
     step: input.step,
   });
-  await insertUsage(write.trx, [
-    {
-      run_id: runId,
-      step: input.step,
-      purpose: 'step',
-      session_id: write.writer.sessionId,
-      model: input.model,
-      usage_json: input.usage === null ? null : JSON.stringify(input.usage),
-      cost_usd: input.costUsd,
-      created_at: write.at,
-    },
-  ]);
-  await updateTotals(write.trx, { ...totals(run, input.usage ?? NO_USAGE, input.costUsd), runId });
-}
-
-interface Totals extends Usage {
-  readonly steps: number;
-  readonly costUsd: number;
-  readonly unpriced: number;
-}
-
-function totals(run: Run, usage: Usage, costUsd: number | null): Totals {
-  return {
-    steps: run.steps + 1,
-    inputTokens: run.input_tokens + usage.inputTokens,
-    outputTokens: run.output_tokens + usage.outputTokens,
-    cacheReadTokens: run.cache_read_tokens + usage.cacheReadTokens,
-    cacheWriteTokens: run.cache_write_tokens + usage.cacheWriteTokens,
-    reasoningTokens: run.reasoning_tokens + usage.reasoningTokens,
-    costUsd: run.cost_usd + (costUsd ?? 0),
-    unpriced: run.unpriced_steps + (costUsd === null ? 1 : 0),
-  };
+  const { usage, costUsd, model, calibration } = input;
+  await insertUsage(write, [{ runId, step: input.step, purpose: 'step', model, usage, costUsd }]);
+  await addToTotals(write, run, { steps: 1, spent: [{ usage, costUsd }] });
+  // Last: its row is shared by all sessions, and held until the commit.
+  if (calibration !== undefined) await saveCalibration(write, calibration);
 }
 
 const dropDeltas = prepared((db, value: Value<{ runId: string }>) =>
@@ -94,22 +61,4 @@ const updateRequest = prepared(
       })
       .where('run_id', '=', value('runId'))
       .where('step', '=', value('step')),
-);
-
-const insertUsage = preparedInsert('usage');
-
-const updateTotals = prepared((db, value: Value<Totals & { runId: string }>) =>
-  db
-    .updateTable('agent_runs')
-    .set({
-      steps: value('steps'),
-      input_tokens: value('inputTokens'),
-      output_tokens: value('outputTokens'),
-      cache_read_tokens: value('cacheReadTokens'),
-      cache_write_tokens: value('cacheWriteTokens'),
-      reasoning_tokens: value('reasoningTokens'),
-      cost_usd: value('costUsd'),
-      unpriced_steps: value('unpriced'),
-    })
-    .where('run_id', '=', value('runId')),
 );

@@ -57,9 +57,13 @@ export interface CommitCheckpoint {
   readonly reason: string;
   /** What the view will show in the place of what it replaces. */
   readonly summary: string;
+  /** Never before that of an earlier checkpoint. */
   readonly firstKeptSeq: number;
   readonly protectedSeqs: readonly number[];
-  /** Hash of the replaced prefix when the plan was made; compared with what is there now. */
+  /** First and last position of what is replaced, both inclusive: what `sourceHash` was made of. */
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  /** `Store.sourceHash` of the two when the plan was made; compared with what is there now. */
   readonly sourceHash: string;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
@@ -138,8 +142,15 @@ export interface CompactionStore {
   checkpoints(sessionId: string): Promise<readonly CheckpointRow[]>;
   /** The session's revision now. */
   viewRevision(sessionId: string): Promise<string>;
-  /** The first `count` edits of a session, in the order in which they were committed; all without `count`. */
-  viewEdits(sessionId: string, count?: number): Promise<readonly ViewEdit[]>;
+  /**
+   * The first `count` edits of a session, in the order in which they were committed; all without `count`. With `about`
+   * only those of items from `fromSeq` on and of the items `seqs`: a view needs no others.
+   */
+  viewEdits(
+    sessionId: string,
+    count?: number,
+    about?: { readonly fromSeq: number; readonly seqs: readonly number[] },
+  ): Promise<readonly ViewEdit[]>;
   /** Live entries at these positions, in order. */
   entriesAt(sessionId: string, seqs: readonly number[]): Promise<readonly TranscriptEntry[]>;
   /** SHA-256 over position and content of the live items `fromSeq` to `toSeq`, both inclusive. */
@@ -155,4 +166,3 @@ export interface CompactionStore {
   /** Factor of actual to estimated tokens of a model (`provider/model`), where one was learnt. */
   calibration(model: string): Promise<number | undefined>;
 }
-

@@ -4,8 +4,8 @@
  * `Fenced`: the writer is no longer the owner, or a later attempt of the same activity has begun. `StoreBehind`: the
  * store's last seq is lower than what the workflow knows (restored from a backup under an open run). `StoreMismatch`:
  * the store belongs to another namespace, or the run to another store. `StoreTooNew`: a later release wrote it.
- * `StoreUnavailable`: it cannot be opened, read or written right now (permission, full disk, corrupt, locked).
- * `NotFound`: the session or run is not there. `Internal`: the caller asked for what would break the transcript (a
+ * `StoreUnavailable`: it cannot be opened, read or written (permission, full disk, corrupt, locked, tables of another shape).
+ * `NotFound`: the session or run is not there. `InvalidInput`: a person asked for what cannot be done. `Internal`: the caller asked for what would break the transcript (a
  * second open batch, a call id used twice); nothing was written.
  */
 export type StoreErrorCode =
@@ -15,6 +15,7 @@ export type StoreErrorCode =
   | 'StoreTooNew'
   | 'StoreUnavailable'
   | 'NotFound'
+  | 'InvalidInput'
   | 'Internal';
 
 export class StoreError extends Error {

@@ -5,11 +5,13 @@ import { fenced, notFound, storeBehind } from './refusals.ts';
 import type { Schema } from './schema.ts';
 import type { WriteRules } from './session-write.ts';
 import type { Writer } from './store.ts';
+import { FIRST_REVISION } from './view-revision.ts';
 
 export interface ClaimedSession {
   readonly lastSeq: number;
   readonly openBatchSeq: number | null;
   readonly title: string;
+  readonly viewRevision: string;
 }
 
 /**
@@ -36,7 +38,8 @@ export async function claimSession(
     }
     await takeOver(trx, writer);
   }
-  return { lastSeq: row.last_seq, openBatchSeq: row.open_batch_seq, title: row.title };
+  const { last_seq: lastSeq, open_batch_seq: openBatchSeq, title, view_revision: viewRevision } = row;
+  return { lastSeq, openBatchSeq, title, viewRevision };
 }
 
 /**
@@ -70,7 +73,7 @@ function missing(sessionId: string, head: number): StoreError {
 const sessionRow = prepared((db, value: Value<{ sessionId: string }>, kind) =>
   db
     .selectFrom('sessions')
-    .select(['owner', 'claimed_at_ms', 'last_seq', 'open_batch_seq', 'title'])
+    .select(['owner', 'claimed_at_ms', 'last_seq', 'open_batch_seq', 'title', 'view_revision'])
     .where('session_id', '=', value('sessionId'))
     .$if(kind === 'postgres', (query) => query.forUpdate()),
 );
@@ -95,6 +98,7 @@ async function createSession(trx: Kysely<Schema>, writer: Writer, at: string): P
       claimed_at_ms: writer.scheduledAtMs,
       last_seq: 0,
       open_batch_seq: null,
+      view_revision: FIRST_REVISION,
     })
     .onConflict((conflict) => conflict.doNothing())
     .execute();

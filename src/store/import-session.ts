@@ -1,8 +1,6 @@
-import { preview } from '../transcript/preview.ts';
 import { appendItems } from './append-items.ts';
 import type { Database } from './database.ts';
-import { insertRun } from './open-run.ts';
-import { textOf } from './readable-text.ts';
+import { insertRun, titleOf } from './open-run.ts';
 import { refused } from './refusals.ts';
 import { writeSession } from './session-write.ts';
 import type { ImportSession } from './store.ts';
@@ -24,7 +22,7 @@ export async function importSession(database: Database, input: ImportSession): P
         .where('run_id', '=', runId)
         .execute();
       const first = items.find((item) => item.kind === 'user_message');
-      if (first !== undefined) write.title = preview(textOf(first.content).trimStart().split('\n', 1)[0] ?? '');
+      if (first !== undefined) write.title = titleOf(first.content);
       for (const item of items) await appendItems(write, { runId, step: 0 }, [item]);
       return { head: write.lastSeq };
     },

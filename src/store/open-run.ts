@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../transcript/events.ts';
+import type { ContentBlock } from '../transcript/items.ts';
 import { preview } from '../transcript/preview.ts';
 import { appendEvents } from './append-events.ts';
 import { appendItems } from './append-items.ts';
@@ -10,12 +11,14 @@ import { textOf } from './readable-text.ts';
 import { refused } from './refusals.ts';
 import { checkStore, isClosed, runById } from './run-state.ts';
 import { type SessionWrite, writeSession } from './session-write.ts';
-import type { OpenedRun, OpenRun, Writer } from './store.ts';
+import type { AcceptedMessage, MessageOutcome, OpenedRun, OpenRun, Writer } from './store.ts';
 
 /** See {@link Store.openRun}. */
 export async function openRun(database: Database, storeId: string, writer: Writer, input: OpenRun): Promise<OpenedRun> {
   checkStore(storeId, input.storeId);
-  return await writeSession(database, writer, (write) => opened(write, storeId, input), { create: true });
+  // A run that only compacts needs a session that is there.
+  const create = input.message !== undefined;
+  return await writeSession(database, writer, (write) => opened(write, storeId, input), { create });
 }
 
 async function opened(write: SessionWrite, storeId: string, input: OpenRun): Promise<OpenedRun> {
@@ -28,39 +31,48 @@ async function opened(write: SessionWrite, storeId: string, input: OpenRun): Pro
       ? { status: 'closed', storeId, head: write.lastSeq, runStatus: known.status }
       : { status: 'open', storeId, head: write.lastSeq };
   }
-  const { messageId } = input.message;
-  const before = await messageOutcome(write.trx, write.writer.sessionId, messageId);
+  const { message } = input;
+  const before = message === undefined ? undefined : await endOf(write, message);
   if (before !== undefined) return { status: 'ended', storeId, head: write.lastSeq, outcome: before };
 
-  await healSession(write, new Set([messageId, ...input.queued.map((message) => message.messageId)]));
-  const healed = await messageOutcome(write.trx, write.writer.sessionId, messageId);
+  await healSession(write, new Set([message, ...input.queued].flatMap((each) => each?.messageId ?? [])));
+  const healed = message === undefined ? undefined : await endOf(write, message);
   if (healed !== undefined) return { status: 'ended', storeId, head: write.lastSeq, outcome: healed };
 
   await insertRun(write, input);
-  await noteTaken(write, input.runId, input.message);
-  if (write.title === '') write.title = preview(textOf(input.message.content).trimStart().split('\n', 1)[0] ?? '');
-  const item = {
-    kind: 'user_message',
-    schemaVersion: 1,
-    messageId,
-    origin: 'user',
-    content: input.message.content,
-  } as const;
-  await appendItems(write, { runId: input.runId, step: 0 }, [item]);
+  if (message !== undefined) await takeIn(write, input.runId, message);
   await appendEvents(write, input.runId, openingEvents(input));
   return { status: 'open', storeId, head: write.lastSeq };
 }
 
-function openingEvents(input: OpenRun): readonly AgentEvent[] {
-  const { messageId, content } = input.message;
+async function endOf(write: SessionWrite, { messageId }: AcceptedMessage): Promise<MessageOutcome | undefined> {
+  return await messageOutcome(write.trx, write.writer.sessionId, messageId);
+}
+
+async function takeIn(write: SessionWrite, runId: string, message: AcceptedMessage): Promise<void> {
+  const { messageId, content } = message;
+  await noteTaken(write, runId, message);
+  if (write.title === '') write.title = titleOf(content);
+  const item = { kind: 'user_message', schemaVersion: 1, messageId, origin: 'user', content } as const;
+  await appendItems(write, { runId, step: 0 }, [item]);
+}
+
+/** First line of a session's first message. */
+export function titleOf(content: readonly ContentBlock[]): string {
+  return preview(textOf(content).trimStart().split('\n', 1)[0] ?? '');
+}
+
+/** A run that only compacts answers no message: its own id stands in the place of one. */
+function openingEvents({ runId, message, agent, model, queued }: OpenRun): readonly AgentEvent[] {
+  const prompt = message === undefined ? '' : textOf(message.content);
   return [
-    { type: 'run_started', messageId, agent: input.agent, model: input.model, prompt: textOf(content) },
-    ...input.queued.map(
-      (message): AgentEvent => ({
+    { type: 'run_started', messageId: message?.messageId ?? runId, agent, model, prompt },
+    ...queued.map(
+      ({ messageId, mode, content }): AgentEvent => ({
         type: 'user_message_queued',
-        messageId: message.messageId,
-        mode: message.mode,
-        preview: preview(textOf(message.content)),
+        messageId,
+        mode,
+        preview: preview(textOf(content)),
       }),
     ),
   ];
@@ -68,7 +80,7 @@ function openingEvents(input: OpenRun): readonly AgentEvent[] {
 
 /** Writes the row of a run that begins. */
 export async function insertRun(
-  write: SessionWrite,
+  write: Pick<SessionWrite, 'trx' | 'at'> & { readonly writer: Pick<Writer, 'sessionId' | 'owner'> },
   input: Pick<OpenRun, 'runId' | 'agent' | 'model' | 'config'>,
 ): Promise<void> {
   const { sessionId, owner } = write.writer;

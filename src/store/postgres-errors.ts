@@ -10,7 +10,9 @@ const SERVER = 'Check that the PostgreSQL server runs and that HOLDFAST_STORE na
 const LOGIN = 'Check the user, the password and the rights in HOLDFAST_STORE.';
 const BUSY = 'Wait a moment; if it stays, look at the load and the connection limit of the server.';
 
-/** SQLSTATE codes and classes that mean the world is in the way (PostgreSQL manual, appendix A); others are bugs. */
+const OTHER_TABLES = 'Use the release that wrote the store, or restore a backup; if neither helps, please report it.';
+
+/** SQLSTATE codes and classes that mean the world is in the way (PostgreSQL manual, appendix A). */
 const BY_STATE: Readonly<Record<string, Ruling>> = {
   '08': { says: 'lost its connection', hint: SERVER, retryable: true },
   '28': { says: 'refuses the login', hint: LOGIN, retryable: false },
@@ -60,6 +62,14 @@ function rulingOf(error: unknown): Ruling | undefined {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (SYSTEM_CODES.has(code)) return UNREACHABLE;
   if (error instanceof AggregateError) return error.errors.map(rulingOf).find((found) => found !== undefined);
-  if (code.length === 5) return BY_STATE[code] ?? BY_STATE[code.slice(0, 2)];
+  if (code.length === 5) return BY_STATE[code] ?? BY_STATE[code.slice(0, 2)] ?? refusedStatement(error);
   return PHRASES.test(error.message) ? UNREACHABLE : undefined;
+}
+
+/**
+ * Any other state: the database's tables are not those of this release (somebody changed them), or a statement of ours
+ * is wrong. Asking again changes neither.
+ */
+function refusedStatement(error: Error): Ruling {
+  return { says: `refused a statement (${error.message})`, hint: OTHER_TABLES, retryable: false };
 }

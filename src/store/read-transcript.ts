@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { RecordedEvent } from '../transcript/events.ts';
 import type { TranscriptEntry } from '../transcript/items.ts';
+import { chunked } from './chunked.ts';
 import { prepared, type Value } from './prepared.ts';
-import type { Schema } from './schema.ts';
+import type { Schema, TranscriptItemsTable } from './schema.ts';
 import type { Store } from './store.ts';
 
 /** More rows than any store holds: the largest count that both databases take. */
@@ -16,7 +17,32 @@ export async function entriesOf(
 ): Promise<readonly TranscriptEntry[]> {
   const { afterSeq = 0, limit = NO_LIMIT } = page;
   const { rows } = await liveItems(db, { sessionId, afterSeq, limit });
-  return rows.map((row) => ({ seq: row.seq, runId: row.run_id, step: row.step, item: JSON.parse(row.item_json) }));
+  return rows.map(toEntry);
+}
+
+/** See {@link Store.entriesAt}. */
+export async function entriesAt(
+  db: Kysely<Schema>,
+  sessionId: string,
+  seqs: readonly number[],
+): Promise<readonly TranscriptEntry[]> {
+  const found: TranscriptEntry[] = [];
+  for (const chunk of chunked([...new Set(seqs)].toSorted((left, right) => left - right))) {
+    const rows = await db
+      .selectFrom('transcript_items')
+      .select(['seq', 'run_id', 'step', 'item_json'])
+      .where('session_id', '=', sessionId)
+      .where('superseded_by', 'is', null)
+      .where('seq', 'in', chunk)
+      .orderBy('seq')
+      .execute();
+    found.push(...rows.map(toEntry));
+  }
+  return found;
+}
+
+function toEntry(row: Pick<TranscriptItemsTable, 'seq' | 'run_id' | 'step' | 'item_json'>): TranscriptEntry {
+  return { seq: row.seq, runId: row.run_id, step: row.step, item: JSON.parse(row.item_json) };
 }
 
 /** See {@link Store.events}. */

@@ -21,6 +21,7 @@ export interface Schema {
   usage: UsageTable;
   activity_attempts: { owner: string; activity_id: string; attempt: number };
   session_compactions: SessionCompactionsTable;
+  compaction_phases: CompactionPhasesTable;
   view_edits: ViewEditsTable;
   facts: FactsTable;
   budgets: BudgetsTable;
@@ -28,7 +29,10 @@ export interface Schema {
   rate_buckets: RateBucketsTable;
 }
 
-/** `last_seq`: last position ever given, superseded ones too. `open_batch_seq`: the batch that awaits its results. */
+/**
+ * `last_seq`: last position ever given, superseded ones too. `open_batch_seq`: the batch that awaits its results.
+ * `view_revision`: see `CompactionStore`.
+ */
 interface SessionsTable {
   session_id: string;
   title: string;
@@ -38,9 +42,10 @@ interface SessionsTable {
   claimed_at_ms: number;
   last_seq: number;
   open_batch_seq: number | null;
+  view_revision: string;
 }
 
-/** Counters are sums over committed steps; `unpriced_steps` counts those whose cost is unknown. */
+/** Counters are sums over committed steps and compactions' calls, but for `steps`; `unpriced_steps` counts those of unknown cost. */
 export interface AgentRunsTable {
   run_id: string;
   session_id: string;
@@ -95,7 +100,7 @@ interface EventDeltasTable {
 }
 
 /** `superseded_by`: Temporal run id of the reset that made the item part of a branch. `readable`: text for people. */
-interface TranscriptItemsTable {
+export interface TranscriptItemsTable {
   id: Generated<number>;
   session_id: string;
   seq: number;
@@ -200,35 +205,52 @@ interface UsageTable {
   created_at: string;
 }
 
-interface SessionCompactionsTable {
-  compaction_id: string;
+/** Committed compactions. `n`: number within the session, from 0. */
+export interface SessionCompactionsTable {
   session_id: string;
+  compaction_id: string;
+  n: number;
   trigger: string;
   reason: string;
   summary: string;
   first_kept_turn_id: number | null;
-  first_kept_seq: number | null;
+  first_kept_seq: number;
   protected_seqs_json: string;
   source_hash: string;
-  tokens_before: Generated<number>;
-  tokens_after: Generated<number>;
-  provider_id: Generated<string>;
-  model: Generated<string>;
-  quality_json: string | null;
-  metadata_json: string | null;
+  tokens_before: number;
+  tokens_after: number;
+  provider_id: string;
+  model: string;
+  quality_json: string;
+  metadata_json: string;
   created_at: string;
 }
 
+/** Outcomes of phases, each written once. `n`: number within the session, from 0. */
+export interface CompactionPhasesTable {
+  compaction_id: string;
+  phase: string;
+  session_id: string;
+  n: number;
+  run_id: string;
+  step: number;
+  output_json: string;
+  usage_json: string;
+  created_at: string;
+}
+
+/** What maintenance passes did to a session's view. `n`: number within the session, from 0. */
 interface ViewEditsTable {
   session_id: string;
-  revision: number;
+  n: number;
+  compaction_id: string;
   seq: number;
-  part: number;
   edit_json: string;
   created_at: string;
 }
 
-interface FactsTable {
+/** `session_id`: whose fact it is, and for the workspace's where it was learnt, when that is known. */
+export interface FactsTable {
   fact_id: string;
   session_id: string | null;
   scope: string;

@@ -18,6 +18,8 @@ export interface SessionWrite {
   openBatchSeq: number | null;
   /** First line of the session's first message; set once. */
   title: string;
+  /** Of the session's view; kept by `setRevision`, as only compactions change it. */
+  viewRevision: string;
   changed: boolean;
   /** Runs whose readers have news. */
   readonly news: Set<string>;

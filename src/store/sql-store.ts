@@ -2,25 +2,37 @@ import type { Kysely } from 'kysely';
 import { beginCall } from './begin-call.ts';
 import { beginStep } from './begin-step.ts';
 import { blob, putBlob } from './blobs.ts';
+import { calibrationOf } from './calibration.ts';
 import { closeRun, settleBatch } from './close-run.ts';
 import { commitCall } from './commit-call.ts';
+import { commitCheckpoint } from './commit-checkpoint.ts';
+import { commitPhase } from './commit-phase.ts';
 import { commitStep } from './commit-step.ts';
 import { type Database, guarded, timestamp } from './database.ts';
 import { appendDeltas, readDeltas } from './deltas.ts';
+import { forkSession } from './fork-session.ts';
 import { bindNamespace, readIdentity, touch } from './identity.ts';
 import { importSession } from './import-session.ts';
 import { openRun } from './open-run.ts';
+import { phasesOf, resultsOf } from './phase-rows.ts';
+import { putFacts } from './put-facts.ts';
 import { takeRate } from './rate-buckets.ts';
 import { callResult, lateResult } from './read-calls.ts';
+import { checkpointOf, checkpointsOf, revisionOf } from './read-checkpoints.ts';
+import { factsOf } from './read-facts.ts';
 import { messageOutcome, runOfMessage } from './read-messages.ts';
 import { requestsOf, runRow, runsOf } from './read-runs.ts';
 import { sessionById, sessionPage } from './read-sessions.ts';
-import { entriesOf, eventsOf } from './read-transcript.ts';
+import { entriesAt, entriesOf, eventsOf } from './read-transcript.ts';
 import { renewLease } from './renew-lease.ts';
 import type { RunWrite } from './run-write.ts';
 import type { Schema } from './schema.ts';
+import { searchTranscript } from './search-transcript.ts';
+import { setFactStatus } from './set-fact-status.ts';
+import { sourceHashOf } from './source-hash.ts';
 import type { RunRef, Store, Writer } from './store.ts';
 import { readOutput } from './tool-output.ts';
+import { editsOf } from './view-edit-rows.ts';
 
 /** The port over a migrated database whose id is `storeId`. */
 export function createStore(database: Database, storeId: string): Store {
@@ -40,6 +52,25 @@ export function createStore(database: Database, storeId: string): Store {
     commitCall: (writer, input) => commitCall(target(writer, input.ref), input),
     settleBatch: (writer, input) => settleBatch(target(writer, input.ref), input),
     closeRun: (writer, input) => closeRun(target(writer, input.ref), input),
+
+    commitPhase: (writer, input) => commitPhase(target(writer, input.ref), input),
+    commitCheckpoint: (writer, input) => commitCheckpoint(target(writer, input.ref), input),
+    phases: (compactionId) => read((db) => phasesOf(db, compactionId)),
+    compactionResults: (sessionId) => read((db) => resultsOf(db, sessionId)),
+    checkpoint: (sessionId, compactionId) => read((db) => checkpointOf(db, sessionId, compactionId)),
+    checkpoints: (sessionId) => read((db) => checkpointsOf(db, sessionId)),
+    viewRevision: (sessionId) => read((db) => revisionOf(db, sessionId)),
+    viewEdits: (sessionId, count, about) => read((db) => editsOf(db, sessionId, count, about)),
+    entriesAt: (sessionId, seqs) => read((db) => entriesAt(db, sessionId, seqs)),
+    sourceHash: (sessionId, fromSeq, toSeq) => read((db) => sourceHashOf(db, sessionId, fromSeq, toSeq)),
+    searchTranscript: (sessionId, query, page) =>
+      read((db) => searchTranscript(db, database.kind, sessionId, query, page)),
+    forkSession: (input) => forkSession(database, input),
+    calibration: (model) => read((db) => calibrationOf(db, model)),
+
+    putFacts: (sessionId, facts) => putFacts(database, sessionId, facts),
+    facts: (query) => read((db) => factsOf(db, query)),
+    setFactStatus: (factId, status) => setFactStatus(database, factId, status),
 
     importSession: (input) => importSession(database, input),
     takeRate: (limits) => takeRate(database, limits),

@@ -8,9 +8,10 @@ interface Ruling {
 }
 
 const RESTORE = 'Restore a backup of the file, or point HOLDFAST_STORE at another one; nothing was changed.';
+const OTHER_TABLES = 'Use the release that wrote the store, or restore a backup; if neither helps, please report it.';
 const PERMISSION = 'Give this user read and write permission on the file and its folder, or set HOLDFAST_STORE.';
 
-/** Primary SQLite result codes that mean the world is in the way (https://www.sqlite.org/rescode.html); others are bugs. */
+/** Primary SQLite result codes that mean the world is in the way (https://www.sqlite.org/rescode.html). */
 const RULINGS: Readonly<Record<string, Ruling>> = {
   SQLITE_BUSY: {
     says: 'is locked by another process',
@@ -26,6 +27,9 @@ const RULINGS: Readonly<Record<string, Ruling>> = {
   SQLITE_AUTH: { says: 'may not be used', hint: PERMISSION, retryable: false },
   SQLITE_READONLY: { says: 'is read-only', hint: PERMISSION, retryable: false },
   SQLITE_IOERR: { says: 'cannot be read or written', hint: 'Check the disk.', retryable: true },
+  SQLITE_NOMEM: { says: 'has no memory left to work with', hint: 'Free some memory; the run waits.', retryable: true },
+  SQLITE_INTERRUPT: { says: 'was interrupted', hint: 'Try again.', retryable: true },
+  SQLITE_PROTOCOL: { says: 'is locked by other processes', hint: 'Wait a moment and try again.', retryable: true },
   SQLITE_NOLFS: { says: 'is too large for this file system', hint: 'Move it to another disk.', retryable: false },
 };
 
@@ -43,6 +47,14 @@ const FILE_RULINGS: Readonly<Record<string, Ruling>> = {
   ENOSPC: { says: 'cannot grow: the disk is full', hint: 'Free some room; the run waits.', retryable: true },
 };
 
+/**
+ * Anything else: the file's tables are not those of this release (another program changed them), or a statement of ours
+ * is wrong. Asking again changes neither.
+ */
+function refusedStatement(error: Error): Ruling {
+  return { says: `refused a statement (${error.message})`, hint: OTHER_TABLES, retryable: false };
+}
+
 /** What better-sqlite3 or the file system threw about the store at `location`, as a `StoreError`; else unchanged. */
 export function translateSqlite(error: unknown, location: string): unknown {
   const ruling = rulingOf(error);
@@ -59,7 +71,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 function rulingOf(error: unknown): Ruling | undefined {
-  if (error instanceof SqliteDatabase.SqliteError) return RULINGS[primaryCode(error.code)];
+  if (error instanceof SqliteDatabase.SqliteError) return RULINGS[primaryCode(error.code)] ?? refusedStatement(error);
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return FILE_RULINGS[error.code];
   return undefined;
 }

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Schema } from './schema.ts';
 
 /** UTF-16 units in a stored piece of an output. Ranges are counted in these units, which no database counts in. */
-const CHUNK_UNITS = 65_536;
+export const CHUNK_UNITS = 65_536;
 
 /** Stores the whole output of a call in pieces; as JSON strings, since outputs may hold NUL and halves of pairs. */
 export async function saveOutput(trx: Kysely<Schema>, sessionId: string, callId: string, text: string): Promise<void> {

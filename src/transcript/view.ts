@@ -27,6 +27,8 @@ export interface ViewInput {
   readonly checkpoint?: ViewCheckpoint;
   /** All edits of the session, in the order in which they were committed. */
   readonly edits?: readonly ViewEdit[];
+  /** How many further edits the session has that are not among `edits`, being of items that the checkpoint replaced. */
+  readonly editsLeftOut?: number;
   /** In tokens; the part of a window's budget that cuts protected items (`windowBudget` gives one). */
   readonly budget: { readonly budget: number };
 }
@@ -89,8 +91,8 @@ function assembled(parts: readonly ViewPart[], input: ViewInput): View {
 }
 
 /** Checkpoints and edits are only ever added, so the newest of one and the number of the others tell them all. */
-function revisionOf({ checkpoint, edits }: ViewInput): string {
-  return `${checkpoint?.compactionId ?? 'start'}/${edits?.length ?? 0}`;
+function revisionOf({ checkpoint, edits, editsLeftOut = 0 }: ViewInput): string {
+  return `${checkpoint?.compactionId ?? 'start'}/${(edits?.length ?? 0) + editsLeftOut}`;
 }
 
 function summaryItem(checkpoint: ViewCheckpoint | undefined): CompactionSummary | undefined {

@@ -59,12 +59,20 @@ describe('what a database says becomes one of our codes', () => {
     expect(translatePostgres(error, 'postgres://host/db')).toMatchObject({ code: 'StoreUnavailable', retryable: true });
   });
 
-  test('our own mistakes are handed back untouched', () => {
-    const misspelt = new SqliteDatabase.SqliteError('no such column', 'SQLITE_ERROR');
+  test('a statement that no database takes is refused for good, in one sentence that names the reason', () => {
+    const misspelt = new SqliteDatabase.SqliteError('no such column: views', 'SQLITE_ERROR');
     const twice = new SqliteDatabase.SqliteError('UNIQUE constraint failed', 'SQLITE_CONSTRAINT_PRIMARYKEY');
-    const syntax = Object.assign(new DatabaseError('syntax error', 1, 'error'), { code: '42601' });
-    expect([misspelt, twice].map((error) => translateSqlite(error, 'x'))).toEqual([misspelt, twice]);
-    expect(translatePostgres(syntax, 'x')).toBe(syntax);
-    expect(translatePostgres(new TypeError('x is undefined'), 'x')).toBeInstanceOf(TypeError);
+    const gone = Object.assign(new DatabaseError('relation "facts" does not exist', 1, 'error'), { code: '42P01' });
+    const told = [translateSqlite(misspelt, 'x'), translateSqlite(twice, 'x'), translatePostgres(gone, 'x')];
+    for (const [at, reason] of [misspelt, twice, gone].entries()) {
+      expect(told[at]).toMatchObject({ name: 'StoreError', code: 'StoreUnavailable', retryable: false, cause: reason });
+      expect(told[at]).toMatchObject({ message: `The store x refused a statement (${reason.message}).` });
+    }
+  });
+
+  test('our own mistakes are handed back untouched', () => {
+    const bug = new TypeError('x is undefined');
+    expect(translateSqlite(bug, 'x')).toBe(bug);
+    expect(translatePostgres(bug, 'x')).toBe(bug);
   });
 });

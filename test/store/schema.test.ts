@@ -12,6 +12,7 @@ const TABLES = {
     'run_id session_id run_number status agent model owner started_at completed_at config_json steps input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens cost_usd unpriced_steps final_index',
   blobs: 'sha256 media_type byte_length name bytes created_at',
   budgets: 'root_run_id run_id step reserved_usd reserved_tokens settled_usd settled_tokens created_at',
+  compaction_phases: 'compaction_id phase session_id n run_id step output_json usage_json created_at',
   conversation_turns: 'turn_id session_id run_id role content created_at',
   event_deltas: 'run_id step attempt n kind text_json',
   facts: 'fact_id session_id scope kind text source_seq source_json status created_at updated_at',
@@ -21,8 +22,8 @@ const TABLES = {
   requests:
     'run_id step session_id owner activity_id attempt head_at_begin began_at model request_json outcome_json committed_at',
   session_compactions:
-    'compaction_id session_id trigger reason summary first_kept_turn_id first_kept_seq protected_seqs_json source_hash tokens_before tokens_after provider_id model quality_json metadata_json created_at',
-  sessions: 'session_id title created_at updated_at owner claimed_at_ms last_seq open_batch_seq',
+    'session_id compaction_id n trigger reason summary first_kept_turn_id first_kept_seq protected_seqs_json source_hash tokens_before tokens_after provider_id model quality_json metadata_json created_at',
+  sessions: 'session_id title created_at updated_at owner claimed_at_ms last_seq open_batch_seq view_revision',
   store_meta: 'key value',
   tool_calls:
     'session_id call_id run_id step name started_at attempt stored_json result_json output_units completed_at',
@@ -32,7 +33,7 @@ const TABLES = {
   transcript_items:
     'id session_id seq run_id step kind origin schema_version item_json readable owner superseded_by created_at',
   usage: 'run_id step purpose session_id model usage_json cost_usd created_at',
-  view_edits: 'session_id revision seq part edit_json created_at',
+  view_edits: 'session_id n compaction_id seq edit_json created_at',
 };
 
 describe.each(availableStores())('$kind: the schema', ({ location, openAt }) => {
