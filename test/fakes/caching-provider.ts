@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { check as checkAnthropic } from '../wire-laws/anthropic.ts';
@@ -19,6 +20,8 @@ export interface CachingOptions {
   readonly now?: () => number;
   /** Shortest prefix that is cached, in tokens; default 1,024. */
   readonly minimumTokens?: number;
+  /** Rules of the wire that a request breaks; default: the vendor's own. */
+  readonly laws?: (api: CachingApi, body: Obj) => readonly string[];
   /** Called for each request that was answered or refused. `requests` holds them too, unless this is given. */
   readonly seen?: (request: BilledRequest) => void;
 }
@@ -55,7 +58,6 @@ export async function startCachingProvider(options: CachingOptions): Promise<Cac
     options,
     caches: { anthropic: anthropicCache(now, minimumTokens), 'openai-chat': openaiCache(now, minimumTokens) },
     note: options.seen ?? ((request) => void requests.push(request)),
-    answered: 0,
   };
   const server = createServer((request, response) => {
     void handle(fake, request, response).catch(() => response.destroy());
@@ -81,21 +83,23 @@ export function inputTokens({ uncached, read, written5m, written1h }: InputBill)
   return uncached + read + written5m + written1h;
 }
 
+const NOTHING: InputBill = { uncached: 0, read: 0, written5m: 0, written1h: 0 };
+
 interface Fake {
   readonly options: CachingOptions;
   readonly caches: Readonly<Record<CachingApi, ReturnType<typeof anthropicCache>>>;
   readonly note: (request: BilledRequest) => void;
-  answered: number;
 }
 
 async function handle(fake: Fake, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body: Obj = JSON.parse((await textOfRequest(request)) || '{}');
+  const raw = await textOfRequest(request);
+  const body: Obj = JSON.parse(raw || '{}');
   if (request.method === 'GET') return void json(response, 200, { data: [] });
-  const api: CachingApi = request.url?.endsWith('/messages') === true ? 'anthropic' : 'openai-chat';
+  const api: CachingApi = request.url?.split('?')[0]?.endsWith('/messages') === true ? 'anthropic' : 'openai-chat';
   const blocks = promptBlocks(api, body);
   const counted = blocks.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const asked = askedOf(api, body, counted);
-  const broken = api === 'anthropic' ? checkAnthropic(body) : checkChat(body, DIALECT_LAWS.generic);
+  const broken = (fake.options.laws ?? vendorLaws)(api, body);
   const tooLong = overflow(asked, fake.options.window(asked.model));
   const note = (more: Partial<BilledRequest> & Pick<BilledRequest, 'status'>): void =>
     fake.note({ asked, body, broken, overflowed: tooLong !== undefined, outputTokens: 0, ...more });
@@ -110,14 +114,20 @@ async function handle(fake: Fake, request: IncomingMessage, response: ServerResp
     note({ status: scripted.status });
     return void json(response, scripted.status, scripted.body ?? {});
   }
-  const bill = fake.caches[api].bill(body, blocks);
-  fake.answered += 1;
+  const billed = fake.caches[api].bill(body, blocks);
+  const bill = scripted.usage === undefined ? billed : { ...NOTHING, uncached: scripted.usage.input };
+  // The same request asked again gets the same ids.
+  const id = createHash('sha1').update(raw).digest('hex').slice(0, 16);
   const answer = limited(scripted, asked.maxOutput);
   note({ status: 200, bill, outputTokens: answer.outputTokens });
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const stream = eventStream(api, asked.model, fake.answered, answer, bill);
+  const stream = eventStream(api, asked.model, id, answer, bill);
   if (scripted.hang === true) response.write(stream.slice(0, stream.indexOf('\n\n') + 2));
   else response.end(stream);
+}
+
+function vendorLaws(api: CachingApi, body: Obj): readonly string[] {
+  return api === 'anthropic' ? checkAnthropic(body) : checkChat(body, DIALECT_LAWS.generic);
 }
 
 /** The vendor's own words for a request that does not fit. */

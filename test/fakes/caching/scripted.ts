@@ -6,6 +6,10 @@ export interface ScriptedAnswer {
   readonly reasoning?: string;
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args: unknown }[];
+  /** Says that the output limit cut it, although it did not. */
+  readonly cut?: boolean;
+  /** Reported instead of what was counted. */
+  readonly usage?: { readonly input: number; readonly output: number };
   /** An HTTP error instead. */
   readonly status?: number;
   readonly body?: unknown;
@@ -44,7 +48,7 @@ export function limited(answer: ScriptedAnswer, maxOutput: number | undefined): 
     text: text.text,
     calls,
     reasoningTokens: reasoning.tokens,
-    outputTokens: reasoning.tokens + text.tokens + callTokens,
-    cut: reasoning.cut || text.cut || calls.length < (answer.calls?.length ?? 0),
+    outputTokens: answer.usage?.output ?? reasoning.tokens + text.tokens + callTokens,
+    cut: answer.cut === true || reasoning.cut || text.cut || calls.length < (answer.calls?.length ?? 0),
   };
 }

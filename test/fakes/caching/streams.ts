@@ -6,14 +6,14 @@ import type { LimitedAnswer } from './scripted.ts';
 export function eventStream(
   api: CachingApi,
   model: string,
-  id: number,
+  id: string,
   answer: LimitedAnswer,
   bill: InputBill,
 ): string {
   return api === 'anthropic' ? anthropicStream(model, id, answer, bill) : chatStream(model, id, answer, bill);
 }
 
-function anthropicStream(model: string, id: number, answer: LimitedAnswer, bill: InputBill): string {
+function anthropicStream(model: string, id: string, answer: LimitedAnswer, bill: InputBill): string {
   const events: { readonly type: string; readonly [key: string]: unknown }[] = [
     {
       type: 'message_start',
@@ -65,7 +65,7 @@ function anthropicStream(model: string, id: number, answer: LimitedAnswer, bill:
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 }
 
-function chatStream(model: string, id: number, answer: LimitedAnswer, bill: InputBill): string {
+function chatStream(model: string, id: string, answer: LimitedAnswer, bill: InputBill): string {
   const lines: string[] = [];
   const send = (choices: readonly unknown[], more: object = {}): void => {
     const chunk = { id: `chatcmpl-${id}`, object: 'chat.completion.chunk', created: 1, model, choices, ...more };
