@@ -1,11 +1,13 @@
 import { type ErrorBody, readErrorBody } from './error-body.ts';
 import { BY_STATUS, GENERAL, SPECIFIC } from './error-words.ts';
 import { type OverflowNumbers, ProviderError, type ProviderErrorCode, type ProviderErrorOptions } from './errors.ts';
+import { tellsOfOverflow } from './overflow-languages.ts';
 import { overflowNumbers } from './overflow-numbers.ts';
 import {
   BYTES_PHRASES,
   BYTES_WORDS,
   comparesTokens,
+  FIELD_TOO_LONG,
   OUTPUT_LIMIT_PHRASES,
   OVERFLOW_PHRASES,
   OVERFLOW_WORDS,
@@ -78,12 +80,17 @@ function says(body: ErrorBody, code: keyof typeof SPECIFIC): boolean {
 function sizeVerdict(body: ErrorBody, status: number | undefined): Verdict | undefined {
   const matches = (phrases: readonly RegExp[]): boolean => phrases.some((phrase) => phrase.test(body.message));
   if (matches(OVERFLOW_PHRASES)) return overflow(body);
-  if (status === 413 || body.words.some((word) => BYTES_WORDS.has(word)) || matches(BYTES_PHRASES)) {
-    const numbers = overflowNumbers(body.message);
-    return { code: 'request_too_large', options: { numbers, maybeOverflow: body.message === '' } };
-  }
-  if (!matches(OUTPUT_LIMIT_PHRASES)) return comparesTokens(body.message) ? overflow(body) : undefined;
-  return { code: 'invalid_request', options: { remedy: 'lower_output', numbers: overflowNumbers(body.message) } };
+  // A name or an id that is too long is wrong by itself: nothing that is left out of the request mends it.
+  if (FIELD_TOO_LONG.test(body.message)) return { code: 'invalid_request' };
+  const numbers = overflowNumbers(body.message);
+  const tooLarge: Verdict = {
+    code: 'request_too_large',
+    options: { numbers, maybeOverflow: body.message === '' },
+  };
+  if (body.words.some((word) => BYTES_WORDS.has(word)) || matches(BYTES_PHRASES)) return tooLarge;
+  if (matches(OUTPUT_LIMIT_PHRASES)) return { code: 'invalid_request', options: { remedy: 'lower_output', numbers } };
+  if (comparesTokens(body.message) || tellsOfOverflow(body.message)) return overflow(body);
+  return status === 413 ? tooLarge : undefined;
 }
 
 function overflow(body: ErrorBody): Verdict {

@@ -65,9 +65,15 @@ const NUMBERS: readonly { readonly pattern: RegExp; readonly names: readonly (ke
   { pattern: re(`maximum length ${N}, but got a string with length ${N}`), names: ['limit', 'requested'] },
   { pattern: re(`maximum: ${N} bytes > ${N} bytes`), names: ['requested', 'limit'] },
   { pattern: re(`limit:? ${N}, requested:? ${N}`), names: ['limit', 'requested'] },
-  { pattern: re(`(?:最大|上限|限制)[^\\d]{0,12}${N}`), names: ['limit'] },
   { pattern: re(`supports at most ${N} (?:completion|output) tokens`), names: ['limit'] },
   { pattern: re(`valid range of max_tokens is \\[\\d+, ?${N}\\]`), names: ['limit'] },
+];
+
+/** Where a lone limit stands in a sentence of no known shape. */
+const LIMITS: readonly RegExp[] = [
+  new RegExp(`(?:limit|maximum|max|window|length|context|n_ctx)\\b(?: [a-z]+){0,2}[ :=]+${N}`, 'gi'),
+  new RegExp(`(?:limit|length|window)\\b.{0,40}?\\b(?:is|of) ${N}`, 'gi'),
+  new RegExp(`(?:最大|上限|限制|máxim[oa]|maxim\\w*|massim[oa]|максим\\S*|최대)[^\\d]{0,16}${N}`, 'gi'),
 ];
 
 /** Numbers in a sentence of no known shape. Only a pair counts: a lone number may be an error code. */
@@ -86,7 +92,7 @@ export function overflowNumbers(message: string): OverflowNumbers {
     const sums = new Map<keyof OverflowNumbers, number>();
     names.forEach((name, index) => {
       const text = match[index + 1];
-      if (text !== undefined) sums.set(name, (sums.get(name) ?? 0) + Number(text.replaceAll(/[,_]/g, '')));
+      if (text !== undefined) sums.set(name, (sums.get(name) ?? 0) + numberOf(text));
     });
     for (const [name, value] of sums) found[name] ??= value;
   }
@@ -94,13 +100,24 @@ export function overflowNumbers(message: string): OverflowNumbers {
     const bare = numberPair(message);
     if (found.limit === undefined || found.limit === bare.limit) Object.assign(found, bare);
   }
+  const lone = found.limit ?? loneLimit(message, [found.requested, found.input, found.output]);
+  if (lone !== undefined) found.limit = lone;
   if (found.requested === undefined && found.input !== undefined) found.requested = found.input + (found.output ?? 0);
   return found;
 }
 
+function loneLimit(message: string, taken: readonly (number | undefined)[]): number | undefined {
+  const numbers = LIMITS.flatMap((pattern) => [...message.matchAll(pattern)].map((match) => numberOf(match[1])));
+  return numbers.find((value) => value >= 100 && !taken.includes(value));
+}
+
+function numberOf(digits: string | undefined): number {
+  return Number((digits ?? '').replaceAll(/[,_]/g, ''));
+}
+
 /** The two numbers of a sentence, if it has exactly two: the larger one is what was asked for. */
 export function numberPair(message: string): OverflowNumbers {
-  const numbers = [...message.matchAll(BARE)].map(([, digits]) => Number((digits ?? '').replaceAll(/[,_]/g, '')));
+  const numbers = [...message.matchAll(BARE)].map(([, digits]) => numberOf(digits));
   const [a, b] = numbers;
   if (a === undefined || b === undefined || numbers.length > 2) return {};
   return { limit: Math.min(a, b), requested: Math.max(a, b) };

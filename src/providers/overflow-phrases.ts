@@ -80,6 +80,9 @@ export const OUTPUT_LIMIT_PHRASES: readonly RegExp[] = [
   /max(?:imum)?[ _]output[ _]?tokens?.{0,40}(?:exceed|too large|must be)/i,
 ];
 
+/** OpenAI's sentence about one field of the request that holds a name or an id. */
+export const FIELD_TOO_LONG: RegExp = /invalid '[^']*\b(?:name|id|call_id|key|user|metadata)\b[^']*': string too long/i;
+
 /** Words and sentences about bytes and media: compacting by tokens does not help, dropping media does. */
 export const BYTES_WORDS: ReadonlySet<string> = new Set([
   'request_too_large',

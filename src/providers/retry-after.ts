@@ -28,6 +28,7 @@ export function retryAfterMs(facts: WaitFacts): number | undefined {
   const clock = instant(headers?.get('date') ?? '') ?? nowMs;
   return (
     milliseconds(headers?.get('retry-after-ms')) ??
+    milliseconds(headers?.get('x-ms-retry-after-ms')) ??
     duration(headers?.get('retry-after') ?? '', 's') ??
     until(headers?.get('retry-after') ?? '', clock) ??
     duration(facts.retryDelay ?? '', 's') ??
@@ -64,7 +65,7 @@ function instant(text: string): number | undefined {
   if (/^\d{10}(?:\.\d+)?$/.test(text)) return Number(text) * 1000;
   if (/^\d{13}$/.test(text)) return Number(text);
   // Date.parse takes nearly anything ("soon 1"): only what begins like a date may count.
-  if (!/^(?:[A-Z][a-z]{2},? |\d{4}-\d{2}-\d{2})/.test(text)) return undefined;
+  if (!/^(?:[A-Z][a-z]{2,8},? |\d{4}-\d{2}-\d{2})/.test(text)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : at;
 }
@@ -74,10 +75,21 @@ function until(text: string, nowMs: number): number | undefined {
   return at === undefined ? undefined : Math.max(0, Math.ceil(at - nowMs));
 }
 
+const CJK_UNITS: Readonly<Record<string, string>> = {
+  秒: 's',
+  分: 'm',
+  小时: 'h',
+  時間: 'h',
+  초: 's',
+  분: 'm',
+  시간: 'h',
+};
+
 const IN_TEXT: readonly RegExp[] = [
   /(?:try again|retry)(?: your request)? (?:in|after) (?:about )?(?<n>\d+(?:\.\d+)?) ?(?<unit>milliseconds?|seconds?|minutes?|hours?)\b/i,
   /(?:try again|retry)(?: your request)? (?:in|after) (?<span>(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+)/i,
-  /(?<n>\d+(?:\.\d+)?) ?(?<unit>秒)(?:钟)?后/,
+  /wait (?:for )?(?:about |at least )?(?<n>\d+(?:\.\d+)?) ?(?<unit>milliseconds?|seconds?|minutes?|hours?)\b/i,
+  /(?<n>\d+(?:\.\d+)?) ?(?<unit>秒|分|小时|時間|초|분|시간)(?:钟|鐘|間)? ?(?:之?[后後]|후)/,
 ];
 
 function fromText(message: string): number | undefined {
@@ -86,7 +98,7 @@ function fromText(message: string): number | undefined {
     if (groups === undefined) continue;
     if (groups.span !== undefined) return duration(groups.span, 's');
     const unit = groups.unit ?? '';
-    const short = unit.startsWith('milli') ? 'ms' : unit === '秒' ? 's' : unit.charAt(0).toLowerCase();
+    const short = unit.startsWith('milli') ? 'ms' : (CJK_UNITS[unit] ?? unit.charAt(0).toLowerCase());
     return duration(`${groups.n}${short}`, 's');
   }
   return undefined;
@@ -100,6 +112,13 @@ const RESETS: readonly (readonly [reset: string, remaining: string])[] = [
   ['anthropic-ratelimit-tokens-reset', 'anthropic-ratelimit-tokens-remaining'],
   ['anthropic-ratelimit-input-tokens-reset', 'anthropic-ratelimit-input-tokens-remaining'],
   ['anthropic-ratelimit-output-tokens-reset', 'anthropic-ratelimit-output-tokens-remaining'],
+  ['x-ratelimit-reset-requests-minute', 'x-ratelimit-remaining-requests-minute'],
+  ['x-ratelimit-reset-tokens-minute', 'x-ratelimit-remaining-tokens-minute'],
+  ['x-ratelimit-reset-requests-hour', 'x-ratelimit-remaining-requests-hour'],
+  ['x-ratelimit-reset-tokens-hour', 'x-ratelimit-remaining-tokens-hour'],
+  ['x-ratelimit-reset-requests-day', 'x-ratelimit-remaining-requests-day'],
+  ['x-ratelimit-reset-tokens-day', 'x-ratelimit-remaining-tokens-day'],
+  ['ratelimitbysize-reset', 'ratelimitbysize-remaining'],
   ['x-ratelimit-reset', 'x-ratelimit-remaining'],
   ['ratelimit-reset', 'ratelimit-remaining'],
 ];
@@ -112,7 +131,18 @@ function fromResets(headers: HeaderBag, nowMs: number): number | undefined {
     const left = headers.get(remaining);
     return wait === undefined ? [] : [{ wait, left: left === null ? undefined : Number(left) }];
   });
+  known.push(...combined(headers.get('ratelimit') ?? ''));
   const usedUp = known.filter(({ left }) => left === 0);
   const candidates = usedUp.length > 0 ? usedUp : known.filter(({ left }) => left === undefined);
   return candidates.length === 0 ? undefined : Math.max(...candidates.map(({ wait }) => wait));
+}
+
+/** All in one header, by drafts of the IETF: `limit=100, remaining=0, reset=50`, later `"default";r=0;t=50`. */
+function combined(value: string): { readonly wait: number; readonly left: number | undefined }[] {
+  return value.split(/,\s*(?=")/).flatMap((policy) => {
+    const reset = /\b(?:reset|t)=(\d+)/.exec(policy)?.[1];
+    const left = /\b(?:remaining|r)=(\d+)/.exec(policy)?.[1];
+    if (reset === undefined) return [];
+    return [{ wait: Number(reset) * 1000, left: left === undefined ? undefined : Number(left) }];
+  });
 }

@@ -44,6 +44,30 @@ const ROWS: readonly (readonly [headers: Record<string, string>, message: string
   [{ 'x-ratelimit-reset': String(NOW + 5_000) }, '', 5_000],
   [{ 'x-ratelimit-reset': String(NOW / 1000 + 5) }, '', 5_000],
   [{ 'x-ratelimit-reset-tokens': 'whenever' }, '', undefined],
+  // Azure.
+  [{ 'x-ms-retry-after-ms': '1200' }, '', 1_200],
+  // RFC 9110 still allows the two old forms of dates.
+  [{ 'retry-after': 'Thursday, 01-Jan-26 00:00:30 GMT', date: 'Thu, 01 Jan 2026 00:00:00 GMT' }, '', 30_000],
+  [{ 'retry-after': 'Thu Jan  1 00:00:30 2099', date: 'Thu, 01 Jan 2099 00:00:00 GMT' }, '', 30_000],
+  // Cerebras: seconds, one family a span of time.
+  [
+    {
+      'x-ratelimit-reset-tokens-minute': '12.5',
+      'x-ratelimit-remaining-tokens-minute': '0',
+      'x-ratelimit-reset-requests-day': '33011.4',
+      'x-ratelimit-remaining-requests-day': '14000',
+    },
+    '',
+    12_500,
+  ],
+  [{ 'ratelimitbysize-reset': '32', 'ratelimitbysize-remaining': '0' }, '', 32_000],
+  [{ ratelimit: 'limit=100, remaining=0, reset=50' }, '', 50_000],
+  [{ ratelimit: '"minute";r=0;t=50, "day";r=900;t=9000' }, '', 50_000],
+  [{ ratelimit: 'limit=100, remaining=7, reset=50' }, '', undefined],
+  [{}, 'Quota exceeded. Please wait 60 seconds before retrying.', 60_000],
+  [{}, '请在 1 分钟后重试', 60_000],
+  [{}, '30秒後に再試行してください', 30_000],
+  [{}, '20초 후에 다시 시도하세요', 20_000],
 ];
 
 test.each(ROWS)('%j with %j asks for %s ms', (headers, message, expected) => {
