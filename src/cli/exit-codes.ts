@@ -43,6 +43,7 @@ export const EXIT_OF_ERROR: Readonly<Record<HoldfastErrorCode, ExitCode>> = {
   ToolLoop: EXIT.runFailed,
   BudgetExceeded: EXIT.runFailed,
   ContextUnfittable: EXIT.runFailed,
+  CompactionFailed: EXIT.runFailed,
   InvalidOutput: EXIT.runFailed,
   ProviderFailed: EXIT.runFailed,
   Internal: EXIT.internal,

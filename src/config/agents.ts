@@ -2,8 +2,13 @@ import path from 'node:path';
 import { HoldfastError } from '../contract/errors.ts';
 import { DEFAULT_AGENT } from '../contract/identity.ts';
 import { redact } from '../providers/redact.ts';
-import { createReadToolOutput, type OutputReader } from '../tools/read-tool-output.ts';
-import { createToolRegistry, type ToolRegistry } from '../tools/registry.ts';
+import type { Store } from '../store/store.ts';
+import { createReadTranscript } from '../tools/history/read-transcript.ts';
+import { createSearchTranscript } from '../tools/history/search-transcript.ts';
+import { createRecall } from '../tools/memory/recall.ts';
+import { createRemember } from '../tools/memory/remember.ts';
+import { createReadToolOutput } from '../tools/read-tool-output.ts';
+import { createToolRegistry, type ToolRegistry, type ToolRegistryOptions } from '../tools/registry.ts';
 import type { Tool } from '../tools/tool.ts';
 import { createReadMarks } from '../tools/workspace/read-marks.ts';
 import { createWorkspaceTools } from '../tools/workspace/workspace-tools.ts';
@@ -24,13 +29,18 @@ export interface ConfiguredAgent extends Omit<AgentSettings, 'tools' | 'instruct
 type LimitKey = 'maxToolTurns' | 'maxParallelTools' | 'toolTimeoutSecs' | 'onBudget';
 
 export interface AgentDeps {
-  /** The store's `toolOutput`, for `read_tool_output`. */
-  readonly readOutput: OutputReader;
-  /** `false` refuses tools that are not read-only. */
+  /** Transcripts, whole outputs and facts, for the tools that give an agent its own past. */
+  readonly store: AgentStore;
+  /** `false` refuses tools that are not read-only, but those that change nothing except the store. */
   readonly allowEffects: boolean;
   /** The worker's environment: commands get the part of it that holds no secrets. Absent: they get none of it. */
   readonly env?: Environment;
 }
+
+export type AgentStore = Pick<
+  Store,
+  'toolOutput' | 'searchTranscript' | 'entries' | 'entriesAt' | 'facts' | 'putFacts'
+>;
 
 const DEFAULT_INSTRUCTIONS = `You are Holdfast, an agent that works on the folder of its user with the tools it is given.
 Look things up with the tools instead of guessing, several at once where they do not depend on each other.
@@ -44,8 +54,9 @@ When you have the answer, give it plainly, and name the files and lines it rests
  */
 export function configuredAgents(loaded: LoadedConfig, deps: AgentDeps): ReadonlyMap<string, ConfiguredAgent> {
   const settings = loaded.config.agents?.length ? loaded.config.agents : [{ name: DEFAULT_AGENT }];
-  const builtins = builtinTools(loaded, deps);
-  const agents = new Map(settings.map((agent) => [agent.name, configured(agent, builtins, deps)]));
+  const past = pastTools(deps.store);
+  const builtins = builtinTools(loaded, deps, past);
+  const agents = new Map(settings.map((agent) => [agent.name, configured(agent, builtins, past, deps.allowEffects)]));
   const [first] = agents.values();
   if (!agents.has(DEFAULT_AGENT) && first !== undefined) agents.set(DEFAULT_AGENT, first);
   return agents;
@@ -53,7 +64,22 @@ export function configuredAgents(loaded: LoadedConfig, deps: AgentDeps): Readonl
 
 type Builtins = ReadonlyMap<BuiltinTool, readonly Tool[]>;
 
-function builtinTools({ folder, workspace, config }: LoadedConfig, { allowEffects, env = {} }: AgentDeps): Builtins {
+/** What an agent has of its own past: outputs and items out of sight, and memories. They change nothing but the store. */
+function pastTools(store: AgentStore): readonly Tool[] {
+  return [
+    createReadToolOutput((...range) => store.toolOutput(...range)),
+    createSearchTranscript(store),
+    createReadTranscript(store),
+    createRemember(store),
+    createRecall(store),
+  ];
+}
+
+function builtinTools(
+  { folder, workspace, config }: LoadedConfig,
+  { allowEffects, env = {} }: AgentDeps,
+  past: readonly Tool[],
+): Builtins {
   // Without tools that edit nobody asks what was seen.
   const marks = allowEffects ? createReadMarks(path.join(folder, '.holdfast', 'reads')) : undefined;
   const readOnly = createWorkspaceTools(workspace, marks === undefined ? {} : { marks });
@@ -64,20 +90,29 @@ function builtinTools({ folder, workspace, config }: LoadedConfig, { allowEffect
       : createWorkspaceEffectTools(workspace, { marks, env, redact: (text) => redact(text, secrets) });
   return new Map<BuiltinTool, readonly Tool[]>([
     ['workspace', readOnly],
-    ...[...readOnly, ...effects].map((tool): [BuiltinTool, readonly Tool[]] => [tool.name as BuiltinTool, [tool]]),
+    ...[...readOnly, ...effects, ...past].map((tool): [BuiltinTool, readonly Tool[]] => [
+      tool.name as BuiltinTool,
+      [tool],
+    ]),
   ]);
 }
 
-function configured(agent: AgentSettings, builtins: Builtins, deps: AgentDeps): ConfiguredAgent {
+function configured(
+  agent: AgentSettings,
+  builtins: Builtins,
+  past: readonly Tool[],
+  allowEffects: boolean,
+): ConfiguredAgent {
   const { tools: wanted = ['workspace'], ...rest } = agent;
   const chosen = wanted.flatMap((one) => (typeof one === 'string' ? builtin(one, agent.name, builtins) : [one]));
-  const unique = [...new Set(chosen)];
-  // Outputs are cut whatever the tool; without tools there is nothing to read on in.
-  const tools = unique.length === 0 ? [] : [...unique, createReadToolOutput(deps.readOutput)];
+  // Outputs are cut and items summarised whatever the tools; an agent without any is left without, one of its own wins.
+  const own = new Set(chosen.map(({ name }) => name));
+  const further = chosen.length === 0 ? [] : past.filter(({ name }) => !own.has(name));
+  const tools = [...new Set(chosen), ...further];
   return {
     ...rest,
     instructions: agent.instructions ?? DEFAULT_INSTRUCTIONS,
-    tools: registry(tools, agent.name, deps.allowEffects),
+    tools: registry(tools, agent.name, { allowEffects, ownTools: past }),
     maxToolTurns: agent.maxToolTurns ?? 10,
     maxParallelTools: agent.maxParallelTools ?? 8,
     toolTimeoutSecs: agent.toolTimeoutSecs ?? 60,
@@ -94,9 +129,9 @@ function builtin(name: BuiltinTool, agentName: string, builtins: Builtins): read
   );
 }
 
-function registry(tools: readonly Tool[], agentName: string, allowEffects: boolean): ToolRegistry {
+function registry(tools: readonly Tool[], agentName: string, options: ToolRegistryOptions): ToolRegistry {
   try {
-    return createToolRegistry(tools, { allowEffects });
+    return createToolRegistry(tools, options);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     throw new HoldfastError('ConfigInvalid', `agent ${JSON.stringify(agentName)}: ${error.message}`, { cause: error });

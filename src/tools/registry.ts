@@ -16,6 +16,8 @@ export interface ToolRegistry {
 export interface ToolRegistryOptions {
   /** `false` refuses every tool that is not read-only: for workers that cannot ask for approval. Default true. */
   readonly allowEffects?: boolean;
+  /** Tools of ours that change nothing but our own store: never refused. Told by identity, since hints are only claims. */
+  readonly ownTools?: readonly Tool[];
 }
 
 /**
@@ -27,7 +29,7 @@ export interface ToolRegistryOptions {
 export function createToolRegistry(tools: readonly Tool[], options: ToolRegistryOptions = {}): ToolRegistry {
   const byName = new Map<string, Tool>();
   for (const tool of tools) {
-    if (options.allowEffects === false) requireReadOnly(tool);
+    if (options.allowEffects === false && options.ownTools?.includes(tool) !== true) requireReadOnly(tool);
     claim(byName, tool);
   }
   return { tools: [...tools], specs: tools.map(spec), get: (name) => byName.get(name) };

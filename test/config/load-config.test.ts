@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import type { HoldfastConfig } from '../../src/config/settings.ts';
 import { HoldfastError } from '../../src/contract/errors.ts';
 import { defineTool } from '../../src/tools/define-tool.ts';
+import { Past } from '../tools/past.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -26,7 +27,7 @@ async function failure(work: () => unknown): Promise<HoldfastError> {
   }
   throw new Error('nothing was refused');
 }
-const READ_ONLY: AgentDeps = { readOutput: async () => undefined, allowEffects: false, env: {} };
+const READ_ONLY: AgentDeps = { store: new Past([]), allowEffects: false, env: {} };
 
 describe('loading', () => {
   test('a folder without a config file has all defaults', async () => {
@@ -161,6 +162,21 @@ describe('validation', () => {
     [{ models: { 'a/b': { abilities: { video: true } } } }, 'models["a/b"].abilities.video: there is no such field'],
     [{ models: { 'a/b': { window: 10 } } }, 'models["a/b"].window: expected number to be >=1000'],
     [
+      {
+        context: { compaction: { triggerRatio: 0.3, hardRatio: 0.4 } },
+        agents: [{ name: 'a', context: { compaction: { triggerRatio: 0.5 } } }],
+      },
+      'agents[0].context.compaction.triggerRatio: must not be greater than hardRatio',
+    ],
+    [
+      { agents: [{ name: 'a', context: { compaction: { ratio: 1 } } }] },
+      'agents[0].context.compaction.ratio: there is no such field',
+    ],
+    [
+      { context: { compaction: { model: 'small' } } },
+      'context.compaction.model: expected provider/model, such as anthropic/claude-sonnet-4-5',
+    ],
+    [
       { context: { compaction: { triggerRatio: 0.96 } } },
       'context.compaction.triggerRatio: must not be greater than hardRatio',
     ],
@@ -246,6 +262,12 @@ describe('validation', () => {
     expect(defineConfig(config)).toBe(config);
   });
 
+  test('an agent may tighten what the config leaves loose', () => {
+    const compaction = { triggerRatio: 0.3, hardRatio: 0.4 };
+    const config: HoldfastConfig = { agents: [{ name: 'a', context: { compaction } }] };
+    expect(defineConfig(config)).toBe(config);
+  });
+
   test('defineAgent names the agent', async () => {
     expect((await failure(() => defineAgent({ name: 'x', maxToolTurns: 0 }))).message).toBe(
       'agent "x": maxToolTurns: expected number to be >0',
@@ -254,6 +276,8 @@ describe('validation', () => {
 });
 
 describe('agents', () => {
+  /** What every agent with tools has of its own past. */
+  const PAST = ['read_tool_output', 'search_transcript', 'read_transcript', 'remember', 'recall'];
   const agentsOf = (config: HoldfastConfig, deps = READ_ONLY) =>
     configuredAgents({ folder, workspace: folder, store: 'x', config }, deps);
   const effectful = defineTool({ name: 'send_mail', description: 'd', execute: () => 1 });
@@ -272,7 +296,7 @@ describe('agents', () => {
       'find_files',
       'search_text',
       'read_file',
-      'read_tool_output',
+      ...PAST,
     ]);
     expect(agents.get('default')?.instructions).toMatch(/Holdfast/);
   });
@@ -296,9 +320,35 @@ describe('agents', () => {
       'list_dir',
       'find_files',
       'search_text',
-      'read_tool_output',
+      ...PAST,
     ]);
     expect(names([{ name: 'a', tools: [] }])).toEqual([]);
+    expect(names([{ name: 'a', tools: ['recall', 'recall'] }])?.sort()).toEqual([...PAST].sort());
+  });
+
+  test('remember is there without effects, a tool that merely says that it is idempotent is not', async () => {
+    const claims = defineTool({
+      name: 'forge',
+      description: 'd',
+      annotations: { idempotentHint: true },
+      execute: () => 1,
+    });
+    expect(agentsOf({}).get('default')?.tools.get('remember')).toBeDefined();
+    expect((await failure(() => agentsOf({ agents: [{ name: 'a', tools: [claims] }] }))).message).toMatch(
+      /"forge" is not marked read-only/,
+    );
+  });
+
+  test('a tool of the agent with the name of one of these takes its place', () => {
+    const own = defineTool({
+      name: 'recall',
+      description: 'd',
+      annotations: { readOnlyHint: true },
+      execute: () => 'own',
+    });
+    const agent = agentsOf({ agents: [{ name: 'a', tools: [own] }] }).get('a');
+    expect(agent?.tools.get('recall')).toBe(own);
+    expect(agent?.tools.get('remember')).toBeDefined();
   });
 
   test('tools with effects are refused where these are not allowed', async () => {
