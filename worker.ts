@@ -60,7 +60,6 @@ export async function startWorker(options: HoldfastWorkerOptions): Promise<Holdf
   await prepareNamespace(options);
   const connection = await NativeConnection.connect(options.connection);
   const activities = createActivities(deps);
-  const { openRun, callModel, settleBatch, closeRun, callTool } = activities;
   const common: Omit<WorkerOptions, 'taskQueue'> = {
     connection,
     namespace,
@@ -76,12 +75,16 @@ export async function startWorker(options: HoldfastWorkerOptions): Promise<Holdf
     ...('bundlePath' in options.workflows
       ? { workflowBundle: { codePath: options.workflows.bundlePath } }
       : { workflowsPath: options.workflows.entryPath }),
-    activities: { openRun, callModel, settleBatch, closeRun, callTool },
+    activities,
     maxCachedWorkflows: options.maxCachedWorkflows ?? 500,
     // After a worker is killed, the next workflow task waits this long for its dead sticky queue.
     stickyQueueScheduleToStartTimeout: 1000,
   });
-  const tools = await Worker.create({ ...common, taskQueue: TOOLS_TASK_QUEUE, activities: { callTool } });
+  const tools = await Worker.create({
+    ...common,
+    taskQueue: TOOLS_TASK_QUEUE,
+    activities: { callTool: activities.callTool },
+  });
   const running = Promise.all([main.run(), tools.run()]);
   return {
     done: running.then(() => connection.close()),

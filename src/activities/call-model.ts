@@ -1,134 +1,70 @@
-import { Context } from '@temporalio/activity';
 import type { Activities, CallModelInput, CallModelOutput } from '../contract/activities.ts';
+import { ProviderError } from '../providers/errors.ts';
 import { type Target, targetOf } from '../providers/request-target.ts';
 import { loadMedia } from '../store/load-media.ts';
-import type { LoadedRunConfig } from '../store/run-config.ts';
-import type { BegunStep, CommitStep, Writer } from '../store/store.ts';
-import { windowBudget } from '../transcript/budget.ts';
 import { buildRequest } from '../transcript/build-request.ts';
 import type { AgentEvent } from '../transcript/events.ts';
-import type { AgentItem, AssistantMessage } from '../transcript/items.ts';
-import type { Json, JsonObject } from '../transcript/json.ts';
-import { looksLikeToolPromise as promises } from '../transcript/looks-like-tool-promise.ts';
-import type { MessageRequest } from '../transcript/message.ts';
 import { preview } from '../transcript/preview.ts';
 import { requestMedia } from '../transcript/request-media.ts';
-import type { View } from '../transcript/view.ts';
-import type { ActivityDeps, AgentSpec } from './agents.ts';
-import { type Answer, askModel } from './ask-model.ts';
-import { controlItem } from './control-message.ts';
+import { compactionOf } from './agents.ts';
+import { askModel } from './ask-model.ts';
+import { beginModelStep } from './begin-model-step.ts';
+import { commitResponse } from './commit-response.ts';
+import { mintCompaction, neededCompaction } from './compaction-check.ts';
 import { translated } from './failure.ts';
 import { candidates, wantsFallback } from './fallback.ts';
 import { withHeartbeat } from './heartbeat.ts';
-import { acceptedMessage, textOfMessage, userItem } from './message-content.ts';
+import { type ModelCall, refOf, type SharedDeps, sizedRequest } from './model-call.ts';
 import { logContext, logProtocol } from './protocol-log.ts';
-import { requestTokens, withinRate } from './rate-limit.ts';
-import { outcomeOf, responseEvents, textOf } from './response-outcome.ts';
-import type { RunConfigs } from './run-configs.ts';
-import type { Views } from './views.ts';
-import { currentWriter, runRef } from './writer.ts';
-
-export interface CallModelDeps extends ActivityDeps {
-  readonly runConfigs: RunConfigs;
-  readonly views: Views;
-}
+import { withinRate } from './rate-limit.ts';
+import { requestBudget, viewBudget } from './window.ts';
+import { currentWriter } from './writer.ts';
 
 /** One model call: begin (close the previous batch, join messages), stream, commit. A committed step answers from the store. */
-export function createCallModel(deps: CallModelDeps): Activities['callModel'] {
+export function createCallModel(deps: SharedDeps): Activities['callModel'] {
   return (input) => translated(() => withHeartbeat((signal, note) => callModel(deps, input, signal, note)));
 }
 
-/** One call under way. */
-interface Call {
-  readonly deps: CallModelDeps;
-  readonly input: CallModelInput;
-  readonly writer: Writer;
-  readonly run: LoadedRunConfig;
-  readonly agent: AgentSpec | undefined;
-  /** Last seq that the request sees. */
-  readonly head: number;
-  readonly view: View;
-}
-
 async function callModel(
-  deps: CallModelDeps,
+  deps: SharedDeps,
   input: CallModelInput,
   signal: AbortSignal,
   note: (text: string) => void,
 ): Promise<CallModelOutput> {
   const writer = currentWriter(input.ref.sessionId);
   const run = await deps.runConfigs(input.ref.runId);
-  const { budget } = windowBudget({ window: run.config.window });
   const agent = deps.agents.get(run.config.agent);
-  const begun = await begin(deps, writer, input, agent, budget);
+  const begun = await beginModelStep(deps.store, writer, input, agent);
   if (begun.status === 'committed') return { ...(begun.outcome as unknown as CallModelOutput), head: begun.head };
   if (begun.status === 'closed') return { outcome: 'closed', head: begun.head, status: begun.runStatus };
-
-  const view = await deps.views(writer, begun.head, budget);
-  logContext(deps.log, input, view);
-  const call: Call = { deps, input, writer, run, agent, head: begun.head, view };
-  return answered(call, signal, note);
-}
-
-async function begin(
-  deps: CallModelDeps,
-  writer: Writer,
-  input: CallModelInput,
-  agent: AgentSpec | undefined,
-  budget: number,
-): Promise<BegunStep> {
-  const messages = await Promise.all((input.append ?? []).map((message) => acceptedMessage(deps.store, message)));
-  const append: AgentItem[] = messages.map(userItem);
-  if (input.control !== undefined) {
-    const { items } = await deps.views(writer, input.ref.head, budget);
-    const said = items.findLast((item): item is AssistantMessage => item.kind === 'assistant_message');
-    append.push(controlItem(input.control, said === undefined ? '' : textOf([said]), agent?.output));
+  const { head, revision } = begun;
+  if (input.compact !== undefined) {
+    return { outcome: 'compact', head, compaction: mintCompaction({ trigger: 'manual', reason: 'asked for' }) };
   }
-  const queued = messages.map(
-    (message): AgentEvent => ({
-      type: 'user_message_queued',
-      messageId: message.messageId,
-      mode: message.mode,
-      preview: preview(textOfMessage(message)),
-    }),
-  );
-  return deps.store.beginStep(writer, {
-    ref: runRef(input.ref),
-    step: input.step,
-    settlement: input.failures ?? {},
-    append,
-    joined: messages.map((message) => message.messageId),
-    events: [...queued, ...restarted(input)],
-  });
-}
-
-/** Tells readers to drop the text of an attempt that died. */
-function restarted({ step }: CallModelInput): AgentEvent[] {
-  const { attempt } = Context.current().info;
-  if (attempt === 1) return [];
-  return [{ type: 'model_attempt_restarted', step, attempt, reason: 'the previous attempt did not finish' }];
+  const view = await deps.views({ ...writer, revision, head, budget: viewBudget(run.config.window) });
+  logContext(deps.log, input, view);
+  return answered({ deps, input, writer, run, agent, head, view }, signal, note);
 }
 
 /** Asks the run's model, and its fallbacks in turn where it refuses for good; commits what came. */
-async function answered(call: Call, signal: AbortSignal, note: (text: string) => void): Promise<CallModelOutput> {
+async function answered(call: ModelCall, signal: AbortSignal, note: (text: string) => void): Promise<CallModelOutput> {
   const { deps, input, run, writer } = call;
   const { model, fallbacks } = run.config;
   const names = candidates(input.model ?? model, model, fallbacks);
   const events: AgentEvent[] = [];
   for (const [index, name] of names.entries()) {
     const target = targetOf(deps.providers.resolve(name), deps.catalog);
-    const { request, losses } = buildRequest(run, call.view, target);
-    logProtocol(deps.log, input, target.api, request);
-    if (losses.length > 0) deps.log.info({ event: 'model.called', step: input.step, model: name, losses });
+    const compaction = await compactionBefore(call, target, names[index - 1]);
+    if (compaction !== undefined) {
+      return { outcome: 'compact', head: call.head, compaction, ...(index === 0 ? {} : { model: name }) };
+    }
     try {
-      await withinRate(deps, target.provider, run, call.view);
-      const media = await loadMedia(deps.store, requestMedia(request));
-      const size = () => ({ estimatedInputTokens: requestTokens(run, call.view), window: run.config.window });
-      const writeDeltas = (from: number, deltas: Parameters<typeof deps.store.appendDeltas>[1]['deltas']) =>
-        deps.store.appendDeltas(writer, { ref: refOf(call), step: input.step, attempt: writer.attempt, from, deltas });
-      const answer = await askModel({ target, request, media, signal, note, size, writeDeltas });
-      return await commit(call, target, request, answer, events);
+      return await asked(call, target, events, signal, note);
     } catch (error) {
+      const overflow = compactionAfter(call, target, error);
+      if (overflow !== undefined) {
+        return { outcome: 'overflow', head: call.head, compaction: overflow, ...(index === 0 ? {} : { model: name }) };
+      }
       const next = names[index + 1];
       if (next === undefined || !wantsFallback(error, writer.attempt)) throw error;
       deps.log.warn({ event: 'model.failed', step: input.step, model: name, code: error.code, next });
@@ -138,95 +74,69 @@ async function answered(call: Call, signal: AbortSignal, note: (text: string) =>
   throw new TypeError('a run has at least one model');
 }
 
-async function commit(
-  call: Call,
+/** One request to one model. */
+async function asked(
+  call: ModelCall,
   target: Target,
-  request: MessageRequest,
-  answer: Answer,
   events: readonly AgentEvent[],
+  signal: AbortSignal,
+  note: (text: string) => void,
 ): Promise<CallModelOutput> {
-  const { deps, input, run, agent } = call;
-  const usage = 'response' in answer ? answer.response.usage : null;
-  const items = 'response' in answer ? answer.response.items : answer.partial;
-  const outcome =
-    'response' in answer
-      ? outcomeOf(answer.response, { agent, config: run.config, input })
-      : ({ outcome: 'cancelled' } as const);
-  const promise = 'response' in answer ? promiseEvents(call, answer, outcome) : [];
-  const step: CommitStep = {
-    ref: refOf(call),
-    step: input.step,
-    items,
-    events: [
-      ...repairEvents(call.view),
-      ...truncatedEvents(input.step, answer),
-      ...events,
-      ...responseEvents(input.step, items, answer, labels(agent)),
-      ...promise,
-    ],
-    usage,
-    costUsd: usage === null ? null : deps.catalog.costUsd(usage, target.name),
-    model: target.name,
-    request: requestRecord(call, target, request, answer),
-    outcome: {
-      ...outcome,
-      ...(usage === null ? {} : { contextTokens: usage.inputTokens }),
-      ...(events.length === 0 ? {} : { model: target.name }),
-    } as unknown as Json,
-  };
-  const stored = await deps.store.commitStep(call.writer, step);
-  if (stored.status === 'closed') return { outcome: 'closed', head: stored.head, status: stored.runStatus };
-  return { ...(stored.outcome as unknown as CallModelOutput), head: stored.head };
-}
-
-/** A final text that promises action and made no call is told of, nudged or not. */
-function promiseEvents(
-  { deps, input, run }: Call,
-  { response }: Extract<Answer, { readonly response: unknown }>,
-  outcome: { readonly outcome: string; readonly again?: unknown },
-): AgentEvent[] {
-  if (outcome.outcome !== 'final' || run.tools.length === 0) return [];
-  const looksLikeToolPromise = promises(response.text);
-  const nudged = outcome.again === 'promise';
-  deps.log.info({
-    event: 'agent_loop.terminal_without_tool_calls',
-    run_id: input.ref.runId,
-    step: input.step,
-    looks_like_tool_promise: looksLikeToolPromise,
+  const { deps, input, run, writer } = call;
+  const { request, losses } = buildRequest(run, call.view, target);
+  logProtocol(deps.log, input, target.api, request);
+  if (losses.length > 0) deps.log.info({ event: 'model.called', step: input.step, model: target.name, losses });
+  const { tokens } = await deps.estimates.estimate(sizedRequest(call, target));
+  await withinRate(deps, target.provider, tokens);
+  const media = await loadMedia(deps.store, requestMedia(request));
+  const answer = await askModel({
+    target,
+    request,
+    media,
+    signal,
+    note,
+    size: () => ({ estimatedInputTokens: tokens, window: run.config.window }),
+    writeDeltas: (from, deltas) =>
+      deps.store.appendDeltas(writer, { ref: refOf(call), step: input.step, attempt: writer.attempt, from, deltas }),
   });
-  return looksLikeToolPromise
-    ? [{ type: 'terminal_without_tool_calls', step: input.step, looksLikeToolPromise, nudged }]
-    : [];
+  return await commitResponse(call, target, request, answer, events);
 }
 
-/** Readers are told once for each request that was mended; none is, unless an old release or a person wrote the rows. */
-function repairEvents({ repairs }: View): AgentEvent[] {
-  return repairs.length === 0 ? [] : [{ type: 'transcript_repaired', repairs }];
+/** The compaction that a request to `target` must wait for. */
+async function compactionBefore(call: ModelCall, target: Target, refused: string | undefined) {
+  const { deps, input, run, agent, view } = call;
+  const config = compactionOf(deps, agent);
+  const { tokens } = await deps.estimates.estimate(sizedRequest(call, target));
+  const window = requestBudget(deps, run.config, target.name, config, input.window);
+  return neededCompaction(deps, {
+    sessionId: input.ref.sessionId,
+    step: input.step,
+    run,
+    view,
+    model: target.name,
+    tokens,
+    window,
+    idleCompactions: input.idleCompactions ?? 0,
+    afterCompaction: input.afterCompaction,
+    config,
+    ...(refused === undefined
+      ? {}
+      : { previousWindow: requestBudget(deps, run.config, refused, config, undefined).window }),
+  });
 }
 
-function truncatedEvents(step: number, { truncatedInput }: Answer): AgentEvent[] {
-  if (truncatedInput === undefined) return [];
-  const { estimated: estimatedTokens, reported: reportedTokens } = truncatedInput;
-  return [{ type: 'input_truncated_by_server', step, estimatedTokens, reportedTokens }];
-}
-
-function labels(agent: AgentSpec | undefined): (name: string, args: JsonObject) => string {
-  return (name, args) => agent?.tools.get(name)?.label(args) ?? name;
-}
-
-function refOf({ input, head }: Call) {
-  return { ...runRef(input.ref), head };
-}
-
-/** Enough to build the same request again: everything else is frozen with the run. */
-function requestRecord({ view, head }: Call, { name }: Target, request: MessageRequest, answer: Answer): JsonObject {
-  const maxOutputTokens = answer.loweredOutput ?? request.maxOutputTokens ?? null;
-  return {
-    schemaVersion: 1,
-    viewRevision: view.revision,
-    model: name,
-    head,
-    maxOutputTokens,
-    ...(answer.withoutReplay === true ? { withoutReplay: true } : {}),
-  };
+/** What an overflow asks for: a compaction, once per model call. */
+function compactionAfter({ deps, agent, input, run }: ModelCall, { name }: Target, error: unknown) {
+  if (!(error instanceof ProviderError) || error.code !== 'context_overflow') return undefined;
+  const config = compactionOf(deps, agent);
+  if (!config.enabled || !config.autoEnabled || input.afterCompaction?.trigger === 'overflow_retry') return undefined;
+  const { limit, input: counted, requested } = error.numbers;
+  const tokens = counted ?? requested;
+  const { window } = requestBudget(deps, run.config, name, config, input.window);
+  return mintCompaction({
+    trigger: 'overflow_retry',
+    reason: preview(error.message),
+    ...(limit !== undefined && limit < window ? { window: limit } : {}),
+    ...(tokens === undefined ? {} : { tokens }),
+  });
 }

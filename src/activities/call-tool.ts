@@ -12,9 +12,9 @@ import { preview } from '../transcript/preview.ts';
 import { syntheticResult, unparsableResult } from '../transcript/synthetic-result.ts';
 import { outputCaps } from '../transcript/truncate.ts';
 import type { ActivityDeps } from './agents.ts';
-import type { CallModelDeps } from './call-model.ts';
 import { translated } from './failure.ts';
 import { cancelRequested, withHeartbeat, workerShutdown } from './heartbeat.ts';
+import type { SharedDeps } from './model-call.ts';
 import { type Executed, execute } from './tool-execution.ts';
 import { currentWriter, runRef } from './writer.ts';
 
@@ -23,7 +23,7 @@ const ANNOUNCE_AFTER_MS = 150;
 /** How long an at-most-once call may go without a heartbeat before another attempt may ask what became of it. */
 const LEASE_MS = 15_000;
 
-export type CallToolDeps = Pick<CallModelDeps, keyof ActivityDeps | 'runConfigs'>;
+export type CallToolDeps = Pick<SharedDeps, keyof ActivityDeps | 'runConfigs'>;
 
 /** One tool call. Its result is committed before it is reported; a second attempt answers from the store. */
 export function createCallTool(deps: CallToolDeps): Activities['callTool'] {

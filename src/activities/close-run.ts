@@ -5,9 +5,9 @@ import type { AgentEvent } from '../transcript/events.ts';
 import type { TranscriptEntry } from '../transcript/items.ts';
 import type { Usage } from '../transcript/message.ts';
 import { preview } from '../transcript/preview.ts';
-import type { CallModelDeps } from './call-model.ts';
 import { translated } from './failure.ts';
 import { acceptedMessage, textOfMessage } from './message-content.ts';
+import type { SharedDeps } from './model-call.ts';
 import { textOf } from './response-outcome.ts';
 import { currentWriter, runRef } from './writer.ts';
 
@@ -19,11 +19,11 @@ const NO_USAGE: Usage = {
   reasoningTokens: 0,
 };
 
-export function createCloseRun(deps: CallModelDeps): Activities['closeRun'] {
+export function createCloseRun(deps: SharedDeps): Activities['closeRun'] {
   return (input) => translated(() => closeRun(deps, input));
 }
 
-async function closeRun(deps: CallModelDeps, input: CloseRunInput): Promise<CloseRunOutput> {
+async function closeRun(deps: SharedDeps, input: CloseRunInput): Promise<CloseRunOutput> {
   const { store, log } = deps;
   const writer = currentWriter(input.ref.sessionId);
   const dropped = await Promise.all(input.dropped.map((message) => acceptedMessage(store, message)));
@@ -52,7 +52,12 @@ function finalOf({ ending, answers }: CloseRunInput, entries: readonly Transcrip
     case 'completed': {
       const items = entries.map((entry) => entry.item);
       const truncated = items.some((item) => item.kind === 'assistant_message' && item.truncated === true);
-      return { type: 'final_response', text: textOf(items) || (ending.note ?? ''), answers, ...(truncated ? { truncated: true } : {}) };
+      return {
+        type: 'final_response',
+        text: textOf(items) || (ending.note ?? ''),
+        answers,
+        ...(truncated ? { truncated: true } : {}),
+      };
     }
     case 'cancelled':
       return { type: 'loop_aborted', reason: ending.reason, answers };
@@ -71,7 +76,7 @@ function finalOf({ ending, answers }: CloseRunInput, entries: readonly Transcrip
 const LAST_ITEMS = 200;
 
 /** Items of the run's last step: that is what answered. */
-async function lastStep({ store }: CallModelDeps, { ref }: CloseRunInput): Promise<readonly TranscriptEntry[]> {
+async function lastStep({ store }: SharedDeps, { ref }: CloseRunInput): Promise<readonly TranscriptEntry[]> {
   const entries = await store.entries(ref.sessionId, { afterSeq: Math.max(0, ref.head - LAST_ITEMS) });
   const step = entries.at(-1)?.step;
   return entries.filter((entry) => entry.runId === ref.runId && entry.step === step);

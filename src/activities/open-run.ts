@@ -1,13 +1,17 @@
 import type { Activities, OpenRunInput, OpenRunOutput } from '../contract/activities.ts';
+import { HoldfastError } from '../contract/errors.ts';
 import { DEFAULT_AGENT } from '../contract/identity.ts';
+import type { SendMessage } from '../contract/messages.ts';
 import { composePrompt } from '../prompt/compose-prompt.ts';
 import { workspaceReader } from '../prompt/workspace-reader.ts';
 import { ModelResolutionError } from '../providers/registry.ts';
 import { freezeRunConfig } from '../store/run-config.ts';
+import type { Store } from '../store/store.ts';
 import { windowBudget } from '../transcript/budget.ts';
 import type { JsonObject } from '../transcript/json.ts';
 import type { ActivityDeps, AgentSpec } from './agents.ts';
 import { terminalEnding } from './close-run.ts';
+import { mintCompaction } from './compaction-check.ts';
 import { translated } from './failure.ts';
 import { acceptedMessage } from './message-content.ts';
 import { currentWriter } from './writer.ts';
@@ -21,14 +25,14 @@ export function createOpenRun(deps: ActivityDeps): Activities['openRun'] {
 
 async function openRun(deps: ActivityDeps, input: OpenRunInput): Promise<OpenRunOutput> {
   const { store } = deps;
-  const chosen = choose(deps, input);
-  const message = await acceptedMessage(store, input.message);
+  const chosen = choose(deps, input.message ?? (await lastChoice(store, input.sessionId)));
+  const message = input.message === undefined ? undefined : await acceptedMessage(store, input.message);
   const queued = await Promise.all(input.queued.map((waiting) => acceptedMessage(store, waiting)));
   const config = chosen.agent === undefined ? {} : await frozen(deps, chosen.agent, chosen.model);
   const opened = await store.openRun(currentWriter(input.sessionId), {
     ...(input.storeId === undefined ? {} : { storeId: input.storeId }),
     runId: input.runId,
-    message,
+    ...(message === undefined ? {} : { message }),
     agent: chosen.agentName,
     model: chosen.model,
     config,
@@ -47,8 +51,22 @@ async function openRun(deps: ActivityDeps, input: OpenRunInput): Promise<OpenRun
     model: chosen.model,
   });
   const { maxToolTurns, maxParallelTools } = chosen.agent;
-  return { outcome: 'open', ...common, limits: { maxToolTurns, maxParallelTools, heartbeatMs: HEARTBEAT_MS } };
+  return {
+    outcome: 'open',
+    ...common,
+    limits: { maxToolTurns, maxParallelTools, heartbeatMs: HEARTBEAT_MS },
+    ...(message === undefined ? { compaction: mintCompaction({ trigger: 'manual', reason: 'asked for' }) } : {}),
+  };
 }
+
+/** What a run that only compacts goes by: the agent and model of the session's last run. */
+async function lastChoice(store: Store, sessionId: string): Promise<Choice> {
+  const last = (await store.runs(sessionId)).at(-1);
+  if (last === undefined) throw new HoldfastError('NotFound', `there is no session ${sessionId} to compact`);
+  return { agent: last.agent, model: last.model };
+}
+
+type Choice = Pick<SendMessage, 'agent' | 'model'>;
 
 type Chosen =
   | { readonly agent: AgentSpec; readonly agentName: string; readonly model: string }
@@ -61,7 +79,7 @@ type Chosen =
     };
 
 /** Agent and model of the run, or why there is none. The message is kept either way: it ends in `run_failed`. */
-function choose(deps: ActivityDeps, { message }: OpenRunInput): Chosen {
+function choose(deps: ActivityDeps, message: Choice): Chosen {
   const agentName = message.agent ?? DEFAULT_AGENT;
   const agent = deps.agents.get(agentName);
   const wanted = message.model ?? agent?.model ?? deps.providers.defaultModel ?? '';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import type { CompactionResult } from '../compaction/models.ts';
 import { HoldfastError } from '../contract/errors.ts';
 import { isSessionId, MAX_INLINE_BYTES, TASK_QUEUE, workflowIdOf } from '../contract/identity.ts';
 import { cancelSignal, type RunStatusView, type SendMessage, statusQuery } from '../contract/messages.ts';
@@ -8,6 +9,7 @@ import type { MessageOutcome, RunRow, SessionRow, Store } from '../store/store.t
 import type { RecordedEvent } from '../transcript/events.ts';
 import type { MediaRef, TranscriptEntry } from '../transcript/items.ts';
 import { accept } from './accept.ts';
+import { compactSession } from './compact.ts';
 import { type TailOptions, tail } from './tail.ts';
 import { isAlreadyStarted, translate } from './temporal-errors.ts';
 
@@ -107,6 +109,21 @@ export class HoldfastClient {
     } catch (error) {
       throw translate(error, sessionId);
     }
+  }
+
+  /**
+   * Replaces an old part of the session by a summary: at the next step boundary of an open run, or at once in an idle
+   * session. Resolves with what came of it, also when that is nothing or a failure that left history as it was.
+   *
+   * @throws HoldfastError `NotFound` for an unknown session, `RunAbandoned` when the run ended before it came to it.
+   */
+  compact(
+    sessionId: string,
+    options: { readonly instructions?: string; readonly signal?: AbortSignal } = {},
+  ): Promise<CompactionResult> {
+    const deps = { client: this.temporal, store: this.store, taskQueue: this.#taskQueue };
+    const sessionAlive = (settled: () => Promise<unknown>) => this.#sessionAlive(sessionId, settled);
+    return compactSession({ ...deps, sessionAlive }, sessionId, options);
   }
 
   /** What the session's open run is doing; needs a live worker. */

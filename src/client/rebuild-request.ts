@@ -4,14 +4,13 @@ import type { ProviderRegistry } from '../providers/registry.ts';
 import { targetOf } from '../providers/request-target.ts';
 import { withoutReplay } from '../providers/without-replay.ts';
 import { loadMedia } from '../store/load-media.ts';
+import { loadView } from '../store/load-view.ts';
 import { loadRunConfig } from '../store/run-config.ts';
 import type { RunRow, Store } from '../store/store.ts';
 import { windowBudget } from '../transcript/budget.ts';
 import { buildRequest } from '../transcript/build-request.ts';
-import type { TranscriptEntry } from '../transcript/items.ts';
 import { requestMedia } from '../transcript/request-media.ts';
-import { buildView, type View } from '../transcript/view.ts';
-import { sessionPages } from './session-pages.ts';
+import type { View } from '../transcript/view.ts';
 
 export interface RebuildDeps {
   readonly store: Store;
@@ -33,7 +32,11 @@ export async function rebuildRequest(deps: RebuildDeps, runId: string, step: num
   }
   const run = await loadRunConfig(store, runId);
   const sessionId = (await store.run(runId))?.sessionId ?? '';
-  const view = await viewAt(store, sessionId, Number(made.head), run.config.window);
+  const view = await loadView(store, sessionId, {
+    revision: String(made.viewRevision),
+    head: Number(made.head),
+    budget: typeof made.viewBudget === 'number' ? made.viewBudget : windowBudget({ window: run.config.window }).budget,
+  });
   const target = targetOf(providers.resolve(String(made.model)), catalog);
   const maxOutputTokens = typeof made.maxOutputTokens === 'number' ? made.maxOutputTokens : null;
   const { request } = buildRequest({ ...run, maxOutputTokens }, view, target);
@@ -45,14 +48,9 @@ export async function rebuildRequest(deps: RebuildDeps, runId: string, step: num
 /** What the next request of a run's session would carry. */
 export async function currentView(store: Store, run: RunRow): Promise<View> {
   const { config } = await loadRunConfig(store, run.runId);
-  return viewAt(store, run.sessionId, Number.MAX_SAFE_INTEGER, config.window);
-}
-
-async function viewAt(store: Store, sessionId: string, head: number, window: number): Promise<View> {
-  const entries: TranscriptEntry[] = [];
-  for await (const page of sessionPages(store, sessionId)) {
-    entries.push(...page.filter(({ seq }) => seq <= head));
-    if ((page.at(-1)?.seq ?? 0) >= head) break;
-  }
-  return buildView({ entries, budget: { budget: windowBudget({ window }).budget } });
+  return loadView(store, run.sessionId, {
+    revision: await store.viewRevision(run.sessionId),
+    head: Number.MAX_SAFE_INTEGER,
+    budget: windowBudget({ window: config.window }).budget,
+  });
 }

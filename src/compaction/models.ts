@@ -21,6 +21,8 @@ export interface CompactionPlan {
   readonly reason: string;
   /** `nothing`: there is nothing to replace. `edits`: view edits alone made it fit. `cut`: a summary replaces a prefix. */
   readonly kind: 'nothing' | 'edits' | 'cut';
+  /** Revision of the view that the plan was made from: what the provider's cache may hold. */
+  readonly baseRevision: string;
   /** Revision of the view that the plan leaves behind: with its edits, before the checkpoint. */
   readonly viewRevision: string;
   /** Last seq that the plan has seen. */
@@ -28,6 +30,10 @@ export interface CompactionPlan {
   /** Estimated tokens of the next request (system prompt and tools included), before, and after the plan's edits. */
   readonly tokensBefore: number;
   readonly tokensAfterEdits: number;
+  /** Correction that these figures were multiplied by. */
+  readonly factor: number;
+  /** Whether the next request fits without a summary: then a summary that fails is better left out than made without a model. */
+  readonly optional: boolean;
   /** How many results, texts and media the plan's edits shortened. */
   readonly edits: number;
   readonly cut: PlannedCut | null;
@@ -42,6 +48,8 @@ export interface PlannedCut {
   readonly toSeq: number;
   readonly droppedItems: number;
   readonly droppedTokens: number;
+  /** Tokens of the dropped items and of the earlier summary, uncorrected. */
+  readonly replacedTokens: number;
   /** Of the replaced prefix as the store has it, see `Store.sourceHash`. */
   readonly sourceHash: string;
   /** Compaction that the summary goes on from. */
@@ -105,4 +113,9 @@ export interface CompactionResult {
   readonly message?: string;
   /** Ids of the manual requests that it answers. */
   readonly requests: readonly string[];
+  /** What was replaced, where a checkpoint was committed. */
+  readonly cut?: Pick<PlannedCut, 'fromSeq' | 'toSeq' | 'droppedItems' | 'droppedTokens' | 'protectedSeqs'>;
+  /** Results, texts and media that were shortened. */
+  readonly edits?: number;
+  readonly quality?: SummaryQuality;
 }

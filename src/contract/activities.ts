@@ -75,6 +75,8 @@ export interface AskedCompaction {
   readonly reason: string;
   /** Context window that the provider named in its refusal, in tokens, where it is smaller than the one we know. */
   readonly window?: number;
+  /** What the provider counted for the request that it refused. */
+  readonly tokens?: number;
 }
 
 /** How calls that left no result ended, by call id. */

@@ -1,0 +1,65 @@
+import { Context } from '@temporalio/activity';
+import type { CallModelInput } from '../contract/activities.ts';
+import type { BegunStep, Store, Writer } from '../store/store.ts';
+import type { AgentEvent } from '../transcript/events.ts';
+import type { AgentItem, AssistantMessage } from '../transcript/items.ts';
+import { preview } from '../transcript/preview.ts';
+import type { AgentSpec } from './agents.ts';
+import { controlItem } from './control-message.ts';
+import { acceptedMessage, textOfMessage, userItem } from './message-content.ts';
+import { textOf } from './response-outcome.ts';
+import { runRef } from './writer.ts';
+
+/** Closes the batch of the step before and lets messages join, in one transaction. */
+export async function beginModelStep(
+  store: Store,
+  writer: Writer,
+  input: CallModelInput,
+  agent: AgentSpec | undefined,
+): Promise<BegunStep> {
+  const messages = await Promise.all((input.append ?? []).map((message) => acceptedMessage(store, message)));
+  const append: AgentItem[] = messages.map(userItem);
+  if (input.control !== undefined) {
+    append.push(controlItem(input.control, await lastSaid(store, input), agent?.output));
+  }
+  const queued = messages.map(
+    (message): AgentEvent => ({
+      type: 'user_message_queued',
+      messageId: message.messageId,
+      mode: message.mode,
+      preview: preview(textOfMessage(message)),
+    }),
+  );
+  return store.beginStep(writer, {
+    ref: runRef(input.ref),
+    step: input.step,
+    settlement: input.failures ?? {},
+    append,
+    joined: messages.map((message) => message.messageId),
+    events: [...queued, ...restarted(input), ...fellBack(input)],
+  });
+}
+
+/** How far back the last answer can be at most: a response has a handful of items. */
+const LAST_ITEMS = 200;
+
+async function lastSaid(store: Store, { ref }: CallModelInput): Promise<string> {
+  const entries = await store.entries(ref.sessionId, { afterSeq: Math.max(0, ref.head - LAST_ITEMS) });
+  const said = entries
+    .map(({ item }) => item)
+    .findLast((item): item is AssistantMessage => item.kind === 'assistant_message');
+  return said === undefined ? '' : textOf([said]);
+}
+
+/** Tells readers to drop the text of an attempt that died. */
+function restarted({ step }: CallModelInput): AgentEvent[] {
+  const { attempt } = Context.current().info;
+  if (attempt === 1) return [];
+  return [{ type: 'model_attempt_restarted', step, attempt, reason: 'the previous attempt did not finish' }];
+}
+
+/** A fallback that had to wait for a compaction is told here: the call that decided on it committed nothing. */
+function fellBack({ step, model, afterCompaction }: CallModelInput): AgentEvent[] {
+  if (model === undefined || afterCompaction?.trigger !== 'model_downshift') return [];
+  return [{ type: 'model_fallback', step, from: '', to: model, reason: 'the models before it refused' }];
+}

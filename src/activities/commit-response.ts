@@ -1,0 +1,114 @@
+import type { CallModelOutput } from '../contract/activities.ts';
+import type { Target } from '../providers/request-target.ts';
+import type { CommitStep } from '../store/store.ts';
+import type { AgentEvent } from '../transcript/events.ts';
+import type { Json, JsonObject } from '../transcript/json.ts';
+import { looksLikeToolPromise as promises } from '../transcript/looks-like-tool-promise.ts';
+import type { MessageRequest } from '../transcript/message.ts';
+import type { TokenAnchor } from '../transcript/token-anchor.ts';
+import type { View } from '../transcript/view.ts';
+import type { AgentSpec } from './agents.ts';
+import type { Answer } from './ask-model.ts';
+import { type ModelCall, refOf, sizedRequest } from './model-call.ts';
+import { outcomeOf, responseEvents } from './response-outcome.ts';
+import { viewBudget } from './window.ts';
+
+/** Commits what came of the call: a whole response, or the part that a cancel left. */
+export async function commitResponse(
+  call: ModelCall,
+  target: Target,
+  request: MessageRequest,
+  answer: Answer,
+  events: readonly AgentEvent[],
+): Promise<CallModelOutput> {
+  const { deps, input, run, agent } = call;
+  const usage = 'response' in answer ? answer.response.usage : null;
+  const items = 'response' in answer ? answer.response.items : answer.partial;
+  const outcome =
+    'response' in answer
+      ? outcomeOf(answer.response, { agent, config: run.config, input })
+      : ({ outcome: 'cancelled' } as const);
+  const lesson = usage === null ? undefined : await deps.estimates.learn(sizedRequest(call, target), items, usage);
+  const promise = 'response' in answer ? promiseEvents(call, answer, outcome) : [];
+  const step: CommitStep = {
+    ref: refOf(call),
+    step: input.step,
+    items,
+    events: [
+      ...repairEvents(call.view),
+      ...truncatedEvents(input.step, answer),
+      ...events,
+      ...responseEvents(input.step, items, answer, labels(agent)),
+      ...promise,
+    ],
+    usage,
+    costUsd: usage === null ? null : deps.catalog.costUsd(usage, target.name),
+    model: target.name,
+    request: requestRecord(call, target, request, answer, lesson?.anchor),
+    ...(lesson === undefined ? {} : { calibration: lesson.calibration }),
+    outcome: {
+      ...outcome,
+      ...(usage === null ? {} : { contextTokens: usage.inputTokens }),
+      ...(events.length === 0 ? {} : { model: target.name }),
+    } as unknown as Json,
+  };
+  const stored = await deps.store.commitStep(call.writer, step);
+  if (stored.status === 'closed') return { outcome: 'closed', head: stored.head, status: stored.runStatus };
+  return { ...(stored.outcome as unknown as CallModelOutput), head: stored.head };
+}
+
+/** A final text that promises action and made no call is told of, nudged or not. */
+function promiseEvents(
+  { deps, input, run }: ModelCall,
+  { response }: Extract<Answer, { readonly response: unknown }>,
+  outcome: { readonly outcome: string; readonly again?: unknown },
+): AgentEvent[] {
+  if (outcome.outcome !== 'final' || run.tools.length === 0) return [];
+  const looksLikeToolPromise = promises(response.text);
+  const nudged = outcome.again === 'promise';
+  deps.log.info({
+    event: 'agent_loop.terminal_without_tool_calls',
+    run_id: input.ref.runId,
+    step: input.step,
+    looks_like_tool_promise: looksLikeToolPromise,
+  });
+  return looksLikeToolPromise
+    ? [{ type: 'terminal_without_tool_calls', step: input.step, looksLikeToolPromise, nudged }]
+    : [];
+}
+
+/** Readers are told once for each request that was mended; none is, unless an old release or a person wrote the rows. */
+function repairEvents({ repairs }: View): AgentEvent[] {
+  return repairs.length === 0 ? [] : [{ type: 'transcript_repaired', repairs }];
+}
+
+function truncatedEvents(step: number, { truncatedInput }: Answer): AgentEvent[] {
+  if (truncatedInput === undefined) return [];
+  const { estimated: estimatedTokens, reported: reportedTokens } = truncatedInput;
+  return [{ type: 'input_truncated_by_server', step, estimatedTokens, reportedTokens }];
+}
+
+function labels(agent: AgentSpec | undefined): (name: string, args: JsonObject) => string {
+  return (name, args) => agent?.tools.get(name)?.label(args) ?? name;
+}
+
+/** Enough to build the same request again: everything else is frozen with the run. */
+function requestRecord(
+  { view, head, run }: ModelCall,
+  { name }: Target,
+  request: MessageRequest,
+  answer: Answer,
+  anchor: TokenAnchor | undefined,
+): JsonObject {
+  const maxOutputTokens = answer.loweredOutput ?? request.maxOutputTokens ?? null;
+  return {
+    schemaVersion: 1,
+    viewRevision: view.revision,
+    model: name,
+    head,
+    viewBudget: viewBudget(run.config.window),
+    maxOutputTokens,
+    ...(answer.withoutReplay === true ? { withoutReplay: true } : {}),
+    ...(anchor === undefined ? {} : { anchor: { ...anchor } }),
+  };
+}
