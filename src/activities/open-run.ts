@@ -14,6 +14,7 @@ import { terminalEnding } from './close-run.ts';
 import { mintCompaction } from './compaction-check.ts';
 import { translated } from './failure.ts';
 import { acceptedMessage } from './message-content.ts';
+import { storedMemories } from './stored-memories.ts';
 import { currentWriter } from './writer.ts';
 
 /** How long a dead worker may go unnoticed, in milliseconds. */
@@ -28,7 +29,7 @@ async function openRun(deps: ActivityDeps, input: OpenRunInput): Promise<OpenRun
   const chosen = choose(deps, input.message ?? (await lastChoice(store, input.sessionId)));
   const message = input.message === undefined ? undefined : await acceptedMessage(store, input.message);
   const queued = await Promise.all(input.queued.map((waiting) => acceptedMessage(store, waiting)));
-  const config = chosen.agent === undefined ? {} : await frozen(deps, chosen.agent, chosen.model);
+  const config = chosen.agent === undefined ? {} : await frozen(deps, input.sessionId, chosen.agent, chosen.model);
   const opened = await store.openRun(currentWriter(input.sessionId), {
     ...(input.storeId === undefined ? {} : { storeId: input.storeId }),
     runId: input.runId,
@@ -104,10 +105,19 @@ function choose(deps: ActivityDeps, message: Choice): Chosen {
 /** Window of models of which nothing is known, in tokens; an overflow error will say better. */
 const DEFAULT_WINDOW = 128_000;
 
-async function frozen(deps: ActivityDeps, agent: AgentSpec, model: string): Promise<JsonObject> {
-  const prompt = await composePrompt({ agent, readFile: workspaceReader(deps.workspace) });
+/** Stored memories take at most this share of a small window. */
+const MEMORY_SHARE = 1 / 16;
+const MEMORY_TOKENS = 1000;
+
+async function frozen(deps: ActivityDeps, sessionId: string, agent: AgentSpec, model: string): Promise<JsonObject> {
   const { maxOutputTokens, ...facts } = deps.catalog.facts(model);
   const windowTokens = facts.windowTokens ?? (await deps.serverWindow?.(model));
+  const prompt = await composePrompt({
+    agent,
+    memories: await storedMemories(deps.store, sessionId),
+    storedMemoryTokens: Math.min(MEMORY_TOKENS, Math.floor((windowTokens ?? DEFAULT_WINDOW) * MEMORY_SHARE)),
+    readFile: workspaceReader(deps.workspace),
+  });
   const { outputReserve } = windowBudget({
     window: windowTokens ?? DEFAULT_WINDOW,
     ...(maxOutputTokens === undefined ? {} : { outputLimit: maxOutputTokens }),
