@@ -23,7 +23,7 @@ const STAND_INS: Readonly<Record<string, JsonObject>> = {
  * @throws TypeError when the root can never be an object: arguments of a tool always are.
  */
 export function inputSchemaOf(toolName: string, schema: z.ZodType): JsonObject {
-  const json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', cycles: 'ref', override: standIn });
+  const json = z.toJSONSchema(schema, OPTIONS);
   // A round trip: zod's object carries non-enumerable helpers and may share parts.
   const plain: JsonObject = JSON.parse(JSON.stringify(json));
   const saysNothing = Object.keys(plain).every((key) => key === '$schema' || key === 'description');
@@ -32,15 +32,25 @@ export function inputSchemaOf(toolName: string, schema: z.ZodType): JsonObject {
 
 type Override = Parameters<NonNullable<z.core.ToJSONSchemaParams['override']>>[0];
 
+const OPTIONS: z.core.ToJSONSchemaParams = { io: 'input', unrepresentable: 'any', cycles: 'ref', override: standIn };
+
 function standIn({ zodSchema, jsonSchema }: Override): void {
   const { type } = zodSchema._zod.def;
   const substitute = Object.hasOwn(STAND_INS, type) ? STAND_INS[type] : undefined;
   if (substitute !== undefined) {
     const { description } = jsonSchema;
-    Object.assign(jsonSchema, substitute, description === undefined ? {} : { description });
+    Object.assign(jsonSchema, substitute, itemsOf(zodSchema), description === undefined ? {} : { description });
   } else if (type === 'custom' && jsonSchema.description === undefined) {
     jsonSchema.description = 'A value that the tool checks itself.';
   }
+}
+
+/** What the members of a set are; open where that cannot be said on its own. */
+function itemsOf({ _zod: { def } }: Override['zodSchema']): JsonObject {
+  if (def.type !== 'set' || !('valueType' in def)) return {};
+  const { $schema: _draft, ...items } = z.toJSONSchema(def.valueType as z.ZodType, OPTIONS);
+  const text = JSON.stringify(items);
+  return { items: /"\$(?:ref|defs)"/.test(text) ? {} : JSON.parse(text) };
 }
 
 /** `type: object` and `properties` at the root, whatever was given; a root without any keyword takes no arguments. */
@@ -71,9 +81,15 @@ function mayBeObject(schema: Json | undefined, root: JsonObject, seen: Set<strin
   }
   for (const key of ['anyOf', 'oneOf']) {
     const branches = schema[key];
-    if (Array.isArray(branches)) return branches.every((branch) => mayBeObject(branch, root, seen));
+    // `null` beside an object only makes it optional, which arguments never are.
+    if (Array.isArray(branches))
+      return branches.filter((branch) => !isNull(branch)).every((branch) => mayBeObject(branch, root, seen));
   }
   return !Array.isArray(schema.allOf) || schema.allOf.every((branch) => mayBeObject(branch, root, seen));
+}
+
+function isNull(schema: Json | undefined): boolean {
+  return isJsonObject(schema) && schema.type === 'null';
 }
 
 /** The sub-schema that a local reference such as `#/$defs/Node` means. */

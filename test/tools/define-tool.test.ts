@@ -146,6 +146,20 @@ test.each([
   expect(() => tool(input)).toThrow(/"probe".*must be an object/);
 });
 
+test('a set says what its members are, and arguments that may be null are an object', () => {
+  const Tree = z.object({
+    tag: z.string(),
+    get kids() {
+      return z.array(Tree).optional();
+    },
+  });
+  const made = tool(z.object({ tags: z.set(z.string()), trees: z.set(Tree) }).nullable());
+  expect(JSON.parse(JSON.stringify(made.inputSchema.anyOf))[0].properties).toEqual({
+    tags: { type: 'array', uniqueItems: true, items: { type: 'string' } },
+    trees: { type: 'array', uniqueItems: true, items: {} },
+  });
+});
+
 test.each(['', '   ', 'x'.repeat(129)])('the name %j is refused', (name) => {
   expect(() => defineTool({ name, description: 'd', execute: () => 1 })).toThrow(TypeError);
 });

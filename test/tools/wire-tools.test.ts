@@ -26,6 +26,51 @@ const Tree = z.object({
   },
 });
 
+describe('schemas that others wrote', () => {
+  const sent = (inputSchema: JsonObject): JsonObject | undefined =>
+    wireTools([{ name: 't', description: 'd', inputSchema }], OPENAI)[0]?.schema;
+
+  test.each<[string, JsonObject, JsonObject]>([
+    [
+      'an array that says nothing of its items',
+      { properties: { x: { type: 'array' } } },
+      { properties: { x: { type: 'array', items: {} } } },
+    ],
+    [
+      'an array or nothing, deep down',
+      { properties: { a: { anyOf: [{ type: ['array', 'null'] }] } } },
+      { properties: { a: { anyOf: [{ type: ['array', 'null'], items: {} }] } } },
+    ],
+    [
+      'a required field that is no property',
+      { properties: { a: { type: 'string' } }, required: ['a', 'b'] },
+      { properties: { a: { type: 'string' }, b: {} }, required: ['a', 'b'] },
+    ],
+    [
+      'an enum of nothing',
+      { properties: { a: { type: 'string', enum: [] } } },
+      { properties: { a: { type: 'string' } } },
+    ],
+    [
+      'properties with the names of keywords',
+      { properties: { enum: { type: 'array', items: {} }, required: {}, $ref: {} } },
+      { properties: { enum: { type: 'array', items: {} }, required: {}, $ref: {} } },
+    ],
+    [
+      'data that looks like a schema',
+      { properties: { a: { default: { type: 'array' }, enum: [{ type: 'array' }] } } },
+      { properties: { a: { default: { type: 'array' }, enum: [{ type: 'array' }] } } },
+    ],
+  ])('%s: is what servers take', (_, given, wanted) => {
+    expect(sent({ type: 'object', ...given })).toEqual({ type: 'object', ...wanted });
+  });
+
+  test('what may be null beside an object requires what the object requires', () => {
+    const root = schemaOf(z.object({ a: z.string() }).nullable() as unknown as z.ZodType);
+    expect(sent(root)).toMatchObject({ type: 'object', required: ['a'] });
+  });
+});
+
 describe('unions at the root', () => {
   const union = z.discriminatedUnion('command', [
     z.object({ command: z.literal('create'), path: z.string() }),

@@ -63,10 +63,17 @@ function flatten(schema: Json | undefined, root: JsonObject, depth: number): Fla
   for (const key of ['oneOf', 'anyOf']) {
     const branches = schema[key];
     if (!Array.isArray(branches) || branches.length === 0) continue;
-    const flat = branches.map((branch: Json) => flatten(branch, root, depth + 1));
-    result = both(result, flat.reduce(either));
+    const flat = branches.filter(mayBeObject).map((branch: Json) => flatten(branch, root, depth + 1));
+    if (flat.length > 0) result = both(result, flat.reduce(either));
   }
   return result;
+}
+
+/** Whether a branch counts: arguments are an object always, so that one of another type is never taken. */
+function mayBeObject(branch: Json): boolean {
+  if (!isJsonObject(branch)) return true;
+  const { type } = branch;
+  return type === undefined || type === 'object' || (Array.isArray(type) && type.includes('object'));
 }
 
 /** What must fit both. */

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../transcript/json.ts';
 import { isJsonObject } from '../../transcript/json.ts';
+import { mapSubSchemas } from './sub-schemas.ts';
 
 /** How often one definition may stand inside itself before it is cut: deep enough for real arguments, small enough for any request. */
 const MAX_NESTING = 3;
@@ -34,22 +35,8 @@ function inline(schema: Json, at: Inlining): Json {
   return { ...(isJsonObject(inner) ? inner : {}), ...inlineKeys(own, at) };
 }
 
-/** Keywords whose value is data, in which a `$ref` would be nothing but a value. */
-const DATA: ReadonlySet<string> = new Set(['const', 'enum', 'default', 'examples', 'required']);
-const MAPS: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas']);
-
-function inlineKeys(schema: JsonObject, at: Inlining): JsonObject {
-  const kept = Object.entries(schema).filter(([key]) => key !== '$defs' && key !== 'definitions');
-  return Object.fromEntries(
-    kept.map(([key, value]) => {
-      if (DATA.has(key)) return [key, value];
-      // A property may be called `$ref` or `enum`: the names of a map are no keywords.
-      if (MAPS.has(key) && isJsonObject(value)) {
-        return [key, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, inline(inner, at)]))];
-      }
-      return [key, inline(value, at)];
-    }),
-  );
+function inlineKeys({ $defs: _, definitions: __, ...schema }: JsonObject, at: Inlining): JsonObject {
+  return mapSubSchemas(schema, (inner) => inline(inner, at));
 }
 
 /** The sub-schema that a local reference such as `#/$defs/Node` means. */

@@ -5,6 +5,7 @@ import { ProviderError } from '../errors.ts';
 import { flatRoot } from './flat-root.ts';
 import { inlineRefs } from './inline-refs.ts';
 import { strictSchema } from './strict-schema.ts';
+import { tidySchema } from './tidy-schema.ts';
 
 /** What an endpoint takes as tools; part of a dialect's data. */
 export interface ToolRules {
@@ -53,7 +54,7 @@ export function wireTools(tools: readonly ToolSpec[], rules: ToolRules): readonl
 
 /** The schema of one tool (or of structured output) as the endpoint takes it. */
 export function shaped(schema: JsonObject, rules: ToolRules): Pick<WireTool, 'schema' | 'strict'> {
-  const flat = flatRoot(rules.refs === 'inline' ? inlineRefs(schema) : schema);
+  const flat = tidySchema(flatRoot(rules.refs === 'inline' ? inlineRefs(schema) : schema));
   const strict = rules.strict === 'auto' ? strictSchema(flat) : undefined;
   return { schema: strict ?? flat, strict: strict !== undefined };
 }
