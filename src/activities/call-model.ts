@@ -4,6 +4,7 @@ import { type Target, targetOf } from '../providers/request-target.ts';
 import { loadMedia } from '../store/load-media.ts';
 import { buildRequest } from '../transcript/build-request.ts';
 import type { AgentEvent } from '../transcript/events.ts';
+import { viewMediaBytes } from '../transcript/media-edits.ts';
 import { preview } from '../transcript/preview.ts';
 import { requestMedia } from '../transcript/request-media.ts';
 import { compactionOf } from './agents.ts';
@@ -99,7 +100,7 @@ async function asked(
     writeDeltas: (from, deltas) =>
       deps.store.appendDeltas(writer, { ref: refOf(call), step: input.step, attempt: writer.attempt, from, deltas }),
   });
-  return await commitResponse(call, target, request, answer, events);
+  return await commitResponse(call, target, { request, estimatedTokens: tokens }, answer, events);
 }
 
 /** The compaction that a request to `target` must wait for. */
@@ -126,10 +127,16 @@ async function compactionBefore(call: ModelCall, target: Target, refused: string
 }
 
 /** What an overflow asks for: a compaction, once per model call. */
-function compactionAfter({ deps, agent, input, run }: ModelCall, { name }: Target, error: unknown) {
-  if (!(error instanceof ProviderError) || error.code !== 'context_overflow') return undefined;
+function compactionAfter({ deps, agent, input, run, view }: ModelCall, { name }: Target, error: unknown) {
+  if (!(error instanceof ProviderError)) return undefined;
   const config = compactionOf(deps, agent);
   if (!config.enabled || !config.autoEnabled || input.afterCompaction?.trigger === 'overflow_retry') return undefined;
+  const bytes = viewMediaBytes(view);
+  if (error.code === 'request_too_large' && bytes > 0) {
+    const maxMediaBytes = Math.floor(bytes / 2);
+    return mintCompaction({ trigger: 'overflow_retry', reason: preview(error.message), maxMediaBytes });
+  }
+  if (error.code !== 'context_overflow') return undefined;
   const { limit, input: counted, requested } = error.numbers;
   const tokens = counted ?? requested;
   const { window } = requestBudget(deps, run.config, name, config, input.window);

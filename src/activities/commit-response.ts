@@ -13,11 +13,17 @@ import { type ModelCall, refOf, sizedRequest } from './model-call.ts';
 import { outcomeOf, responseEvents } from './response-outcome.ts';
 import { viewBudget } from './window.ts';
 
+/** The request as it went out, with the estimate that it went out on. */
+export interface SentRequest {
+  readonly request: MessageRequest;
+  readonly estimatedTokens: number;
+}
+
 /** Commits what came of the call: a whole response, or the part that a cancel left. */
 export async function commitResponse(
   call: ModelCall,
   target: Target,
-  request: MessageRequest,
+  sent: SentRequest,
   answer: Answer,
   events: readonly AgentEvent[],
 ): Promise<CallModelOutput> {
@@ -44,7 +50,7 @@ export async function commitResponse(
     usage,
     costUsd: usage === null ? null : deps.catalog.costUsd(usage, target.name),
     model: target.name,
-    request: requestRecord(call, target, request, answer, lesson?.anchor),
+    request: requestRecord(call, target, sent, answer, lesson?.anchor),
     ...(lesson === undefined ? {} : { calibration: lesson.calibration }),
     outcome: {
       ...outcome,
@@ -96,7 +102,7 @@ function labels(agent: AgentSpec | undefined): (name: string, args: JsonObject) 
 function requestRecord(
   { view, head, run }: ModelCall,
   { name }: Target,
-  request: MessageRequest,
+  { request, estimatedTokens }: SentRequest,
   answer: Answer,
   anchor: TokenAnchor | undefined,
 ): JsonObject {
@@ -108,6 +114,7 @@ function requestRecord(
     head,
     viewBudget: viewBudget(run.config.window),
     maxOutputTokens,
+    estimatedTokens,
     ...(answer.withoutReplay === true ? { withoutReplay: true } : {}),
     ...(anchor === undefined ? {} : { anchor: { ...anchor } }),
   };

@@ -6,6 +6,7 @@ import type { CompactionEnd } from '../contract/compact-session.ts';
 import { HoldfastError } from '../contract/errors.ts';
 import type { LoadedRunConfig } from '../store/run-config.ts';
 import type { WindowBudget } from '../transcript/budget.ts';
+import { viewMediaBytes } from '../transcript/media-edits.ts';
 import { responseOf } from '../transcript/response-runs.ts';
 import type { View } from '../transcript/view.ts';
 import type { ActivityDeps } from './agents.ts';
@@ -50,6 +51,11 @@ export async function neededCompaction(
     return undefined;
   }
   const firstCall = request.step === 0;
+  const trigger = firstCall ? 'pre_turn' : 'mid_loop';
+  const bytes = viewMediaBytes(view);
+  if (config.enabled && config.autoEnabled && bytes > config.maxMediaBytes) {
+    return mintCompaction({ trigger, reason: `media take ${bytes} of at most ${config.maxMediaBytes} bytes` });
+  }
   const early = firstCall && tokens > window.softThreshold ? await earlyPass(deps, request) : undefined;
   const need = compactionNeed({
     policy: config,

@@ -41,12 +41,13 @@ export async function compactionContext(deps: SharedDeps, input: CompactSessionI
     config,
     window,
     viewBudget: viewBudget(run.config.window),
+    ...(compaction.maxMediaBytes === undefined ? {} : { maxMediaBytes: compaction.maxMediaBytes }),
     systemTokens: textTokens(run.prompt),
     toolsTokens: toolsTokens(run.tools),
     tokens: async (view) => {
       const { tokens } = await deps.estimates.estimate({ sessionId, runId, step, run, target, view });
       // The provider knows better: what it refused is over its window, whatever we had counted.
-      if (compaction.trigger !== 'overflow_retry') return tokens;
+      if (compaction.trigger !== 'overflow_retry' || compaction.maxMediaBytes !== undefined) return tokens;
       return Math.max(tokens, compaction.tokens ?? 0, window.window + 1);
     },
   };

@@ -12,6 +12,8 @@ export interface CompactionConfig extends ContextConfig {
   readonly keepRecentMessages: number;
   /** Whether a maintenance pass prunes old thinking too. */
   readonly compactThinking: boolean;
+  /** Bytes that the media of a request may take as base64; the oldest become notes beyond it. */
+  readonly maxMediaBytes: number;
   /** `provider/model` that writes summaries; `null`: the model of the run. */
   readonly model: string | null;
 }
@@ -23,6 +25,8 @@ export const DEFAULT_COMPACTION_CONFIG: CompactionConfig = {
   maxHistoryTurns: null,
   keepRecentMessages: 10,
   compactThinking: false,
+  // Bedrock takes bodies of 20 MB, Anthropic of 32 MB, others of more.
+  maxMediaBytes: 18_000_000,
   model: null,
 };
 

@@ -26,6 +26,8 @@ export interface CompactionJob {
   readonly window: WindowBudget;
   /** Budget of views: see `ViewInput`. */
   readonly viewBudget: number;
+  /** Bytes that media may take, where a provider refused what they took. */
+  readonly maxMediaBytes?: number;
   /** Tokens of system prompt and of tools, uncorrected. */
   readonly systemTokens: number;
   readonly toolsTokens: number;
@@ -92,6 +94,7 @@ export class CompactionService {
       trigger: job.trigger,
       openRunId: ref.runId,
       config: job.config,
+      maxMediaBytes: Math.min(job.config.maxMediaBytes, job.maxMediaBytes ?? Number.POSITIVE_INFINITY),
     });
     const plan = await this.#planOf(job, view, made);
     if (made.kind === 'unfittable') {

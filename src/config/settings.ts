@@ -124,6 +124,8 @@ export interface CompactionSettings {
   readonly keepRecentMessages?: number;
   /** Whether old thinking is pruned too. Default false. */
   readonly compactThinking?: boolean;
+  /** Bytes that the media of a request may take as base64; the oldest become notes beyond it. Default 18,000,000. */
+  readonly maxMediaBytes?: number;
   /** `provider/model` that writes summaries; absent: the agent's own. */
   readonly model?: string;
 }

@@ -49,6 +49,7 @@ const compaction = z.strictObject({
   maxHistoryTurns: whole.optional(),
   keepRecentMessages: z.number().int().min(0).optional(),
   compactThinking: z.boolean().optional(),
+  maxMediaBytes: z.number().int().min(0).optional(),
   model: modelName.optional(),
 });
 const context = z.strictObject({ compaction: compaction.optional() });

@@ -77,6 +77,8 @@ export interface AskedCompaction {
   readonly window?: number;
   /** What the provider counted for the request that it refused. */
   readonly tokens?: number;
+  /** Bytes that media may take from now on as base64, where the provider refused the body for its bytes. */
+  readonly maxMediaBytes?: number;
 }
 
 /** How calls that left no result ended, by call id. */

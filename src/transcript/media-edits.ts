@@ -8,9 +8,7 @@ import type { ViewEdit } from './view-edits.ts';
  * `maxBytes`. Providers answer 413 to large bodies however few tokens they hold.
  */
 export function mediaEdits(view: View, options: { readonly maxBytes: number }): readonly ViewEdit[] {
-  let excess =
-    view.parts.reduce((sum, part) => sum + mediaBytes(contentsOf(part).flatMap(({ content }) => content)), 0) -
-    options.maxBytes;
+  let excess = viewMediaBytes(view) - options.maxBytes;
   const edits: ViewEdit[] = [];
   for (const part of view.parts) {
     for (const { callId, content } of contentsOf(part)) {
@@ -32,6 +30,11 @@ export function mediaEdits(view: View, options: { readonly maxBytes: number }): 
     }
   }
   return edits;
+}
+
+/** Bytes of all media of a view on the wire. */
+export function viewMediaBytes({ parts }: View): number {
+  return parts.reduce((sum, part) => sum + mediaBytes(contentsOf(part).flatMap(({ content }) => content)), 0);
 }
 
 /** What stands for media that are not sent. */

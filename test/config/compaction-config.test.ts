@@ -12,6 +12,7 @@ test('without settings everything has its default', () => {
     maxHistoryTurns: null,
     keepRecentMessages: 10,
     compactThinking: false,
+    maxMediaBytes: 18_000_000,
     model: null,
   });
 });

@@ -250,6 +250,7 @@ describe('validation', () => {
           maxHistoryTurns: 1,
           keepRecentMessages: 1,
           compactThinking: true,
+          maxMediaBytes: 1,
           model: 'a/b',
         },
       },
