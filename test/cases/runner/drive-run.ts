@@ -4,25 +4,35 @@ import { DefaultLogger } from '@temporalio/worker';
 import type {
   Activities,
   ActivityRef,
+  AskedCompaction,
   CallFailures,
   CallModelInput,
   CallModelOutput,
   CloseRunInput,
+  OpenRunOutput,
   PlannedCall,
 } from '../../../src/contract/activities.ts';
+import type { CompactionActivities, CompactionEnd } from '../../../src/contract/compact-session.ts';
+import type { HoldfastErrorCode } from '../../../src/contract/errors.ts';
+import type { CompactRequest, SendMessage } from '../../../src/contract/messages.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { AgentEvent } from '../../../src/transcript/events.ts';
 import type { AgentItem } from '../../../src/transcript/items.ts';
 import type { StopReason } from '../../../src/transcript/message.ts';
+import { driveCompaction } from './drive-compaction.ts';
 
 export interface Driven {
-  readonly activities: Activities;
+  readonly activities: Activities & CompactionActivities;
   readonly store: Store;
   readonly sessionId: string;
   /** Cancels what runs, as a person does. */
   readonly abort?: AbortSignal;
   /** Calls of a batch run one after the other, as exclusive ones do. */
   readonly sequential?: boolean;
+  /** Default `run-1`. */
+  readonly runId?: string;
+  /** Requests for a compaction that wait when a step's model is to be called. */
+  readonly compactBefore?: (step: number) => readonly CompactRequest[];
 }
 
 /** What a run left behind. */
@@ -51,10 +61,20 @@ const MAX_CONTINUATIONS = 5;
  * Drives one run through the activities in the order of the workflow `agentRun`, each in an activity context, without a
  * server: open, then model and tools in turn, then close. Rejections that may be retried are, at once.
  */
-export async function driveRun(driven: Driven, prompt: string): Promise<DrivenRun> {
+export async function driveRun(driven: Driven, prompt: string | Omit<SendMessage, 'messageId'>): Promise<DrivenRun> {
   const driver = new Driver(driven);
-  return driver.run(prompt);
+  return driver.run(typeof prompt === 'string' ? { text: prompt } : prompt);
 }
+
+/** Drives a run that only compacts, as a `compact` of an idle session does. */
+export async function driveCompactOnly(driven: Driven, requests: readonly CompactRequest[]): Promise<DrivenRun> {
+  return new Driver(driven).compactOnly(requests);
+}
+
+/** The execution that a mocked activity context belongs to. */
+const OWNER: string = new MockActivityEnvironment().context.info.workflowExecution?.runId ?? '';
+
+type Opened = Extract<OpenRunOutput, { readonly outcome: 'open' }> & { readonly ref: ActivityRef };
 
 interface StepsEnd {
   readonly ref: ActivityRef;
@@ -75,40 +95,85 @@ class Driver {
     this.#driven = driven;
   }
 
-  async run(prompt: string): Promise<DrivenRun> {
-    const { activities, sessionId } = this.#driven;
-    const message = { messageId: 'run-1', text: prompt };
-    const opened = await this.#call(() => activities.openRun({ sessionId, runId: 'run-1', message, queued: [] }));
-    if (opened.outcome !== 'open') throw new TypeError(`the run did not open: ${JSON.stringify(opened)}`);
-    const ref = { sessionId, runId: 'run-1', storeId: opened.storeId, head: opened.head };
-    const steps = await this.#steps(ref, opened.limits.maxToolTurns);
+  get #runId(): string {
+    return this.#driven.runId ?? 'run-1';
+  }
+
+  async run(prompt: Omit<SendMessage, 'messageId'>): Promise<DrivenRun> {
+    const opened = await this.#open({ messageId: this.#runId, ...prompt });
+    const steps = await this.#steps(opened);
     const ending: CloseRunInput['ending'] =
       steps.ending === 'out_of_patience' ? { status: 'cancelled', reason: 'the driver gave up' } : steps.ending;
     let closing = steps.ref;
     if (ending.status !== 'completed') {
       const settled = await this.#call(() =>
-        activities.settleBatch({ ref: closing, step: steps.step, failures: steps.failures ?? {} }),
+        this.#driven.activities.settleBatch({ ref: closing, step: steps.step, failures: steps.failures ?? {} }),
       );
       closing = { ...closing, head: settled.head };
     }
-    await this.#call(() =>
-      activities.closeRun({ ref: closing, step: steps.step, ending, answers: ['run-1'], dropped: [] }),
-    );
+    await this.#close(closing, steps.step, ending, [this.#runId]);
     return this.#result(steps.ending);
   }
 
-  async #steps(first: ActivityRef, maxToolTurns: number): Promise<StepsEnd> {
+  async compactOnly(requests: readonly CompactRequest[]): Promise<DrivenRun> {
+    const opened = await this.#open();
+    if (opened.compaction === undefined) throw new TypeError('a run without a message must compact');
+    const end = await this.#compact(opened, 0, opened.compaction, requests);
+    const ending: CloseRunInput['ending'] =
+      end.outcome === 'failed'
+        ? { status: 'failed', error: end.error ?? 'CompactionFailed', message: end.message ?? 'failed' }
+        : { status: 'completed', note: end.outcome };
+    await this.#close(opened.ref, 0, ending, []);
+    return this.#result(ending);
+  }
+
+  async #open(message?: SendMessage): Promise<Opened> {
+    const { activities, sessionId } = this.#driven;
+    const runId = this.#runId;
+    const opened = await this.#call(() =>
+      activities.openRun({ sessionId, runId, ...(message === undefined ? {} : { message }), queued: [] }),
+    );
+    if (opened.outcome !== 'open') throw new TypeError(`the run did not open: ${JSON.stringify(opened)}`);
+    return { ...opened, ref: { sessionId, runId, storeId: opened.storeId, head: opened.head } };
+  }
+
+  async #close(
+    ref: ActivityRef,
+    step: number,
+    ending: CloseRunInput['ending'],
+    answers: readonly string[],
+  ): Promise<void> {
+    await this.#call(() => this.#driven.activities.closeRun({ ref, step, ending, answers, dropped: [] }));
+  }
+
+  #compact(
+    { ref, model }: Pick<Opened, 'ref' | 'model'>,
+    step: number,
+    compaction: AskedCompaction,
+    requests: readonly CompactRequest[],
+  ): Promise<CompactionEnd> {
     const { activities } = this.#driven;
+    const call = <T>(activity: () => Promise<T>) => this.#call(activity);
+    return driveCompaction(activities, call, { ref, owner: OWNER, step, model, compaction, requests });
+  }
+
+  async #steps({ ref: first, model, limits }: Opened): Promise<StepsEnd> {
+    const { activities, compactBefore = () => [] } = this.#driven;
+    const { maxToolTurns } = limits;
     let ref = first;
+    let compacted: Pick<CallModelInput, 'afterCompaction' | 'idleCompactions' | 'window'> = {};
+    let asked = compactBefore(0);
     let failures: CallFailures = {};
     let toolTurns = 0;
     let continuations = 0;
     let control: CallModelInput['control'];
     let nudged = false;
-    for (let step = 0; step < PATIENCE; step += 1) {
+    for (let step = 0, calls = 0; calls < PATIENCE; calls += 1) {
       const input: CallModelInput = {
         ref,
         step,
+        ...compacted,
+        ...(asked.length === 0 ? {} : { compact: asked }),
         ...(Object.keys(failures).length === 0 ? {} : { failures }),
         ...(control === undefined ? {} : { control }),
         ...(nudged ? { nudged: true as const } : {}),
@@ -119,9 +184,21 @@ class Driver {
       if ('ending' in answer) return { ref, step, ending: answer.ending };
       ref = { ...ref, head: answer.head };
       failures = {};
+      const { afterCompaction: _told, ...kept } = compacted;
+      compacted = kept;
+      if (answer.outcome === 'compact' || answer.outcome === 'overflow') {
+        const { window } = answer.compaction;
+        const end = await this.#compact({ ref, model }, step, answer.compaction, asked);
+        const idleCompactions = end.progress ? 0 : (kept.idleCompactions ?? 0) + 1;
+        compacted = { ...kept, afterCompaction: end, idleCompactions, ...(window === undefined ? {} : { window }) };
+        asked = [];
+        continue;
+      }
+      asked = compactBefore(step + 1);
       control = answer.outcome === 'final' ? answer.again : undefined;
       if (control !== undefined) {
         nudged = true;
+        step += 1;
         continue;
       }
       if (answer.outcome === 'tools') {
@@ -133,6 +210,7 @@ class Driver {
           return { ref, step, failures, ending: { status: 'cancelled', reason: 'by the user' } };
       } else if (answer.outcome === 'pause' && continuations < MAX_CONTINUATIONS) continuations += 1;
       else return { ref, step, ending: endingOf(answer) };
+      step += 1;
     }
     return { ref, step: PATIENCE, ending: 'out_of_patience' };
   }
@@ -180,7 +258,7 @@ class Driver {
   async #result(ending: Ending): Promise<DrivenRun> {
     const { store, sessionId } = this.#driven;
     const entries = await store.entries(sessionId);
-    const events = (await store.events('run-1')).map((recorded) => recorded.event);
+    const events = (await store.events(this.#runId)).map((recorded) => recorded.event);
     const final = events.findLast((event) => event.type === 'final_response');
     const failure = events.findLast((event) => event.type === 'run_failed');
     return {
@@ -197,7 +275,10 @@ class Driver {
 
 function failed(error: unknown): { readonly ending: Ending } {
   if (!(error instanceof ApplicationFailure)) throw error;
-  return { ending: { status: 'failed', error: 'ProviderFailed', message: error.message } };
+  const code = error.type?.startsWith('provider/') ? 'ProviderFailed' : error.type;
+  return {
+    ending: { status: 'failed', error: (code ?? 'ProviderFailed') as HoldfastErrorCode, message: error.message },
+  };
 }
 
 function refusedTurn(
@@ -219,9 +300,6 @@ function endingOf(answer: CallModelOutput): Ending {
       return { status: 'failed', error: answer.error, message: answer.message };
     case 'over_budget':
       return { status: 'failed', error: 'BudgetExceeded', message: answer.message };
-    case 'compact':
-    case 'overflow':
-      return { status: 'failed', error: 'ContextUnfittable', message: 'the request does not fit' };
     default:
       return { status: 'failed', error: 'ProviderFailed', message: `ended by ${answer.outcome}` };
   }

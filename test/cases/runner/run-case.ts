@@ -1,6 +1,6 @@
 import type { Case } from './case-file.ts';
 import { problems, unknownKeys } from './check.ts';
-import { compactionGap, runCompaction } from './compaction.ts';
+import { runCompaction } from './compaction.ts';
 import { runErrorIn } from './error-in.ts';
 import type { Observation } from './observation.ts';
 import { runSchema } from './schema.ts';
@@ -8,7 +8,7 @@ import { runAnswerIn } from './stream-in.ts';
 import { runToolCase } from './tool.ts';
 import { runTranscriptIn } from './transcript-in.ts';
 
-/** How one case went. `skipped`: it has no check, or the code it is about does not exist yet. */
+/** How one case went. `skipped`: it has no check. */
 export type Outcome =
   | { readonly status: 'passed' }
   | { readonly status: 'failed'; readonly problems: readonly string[] }
@@ -16,8 +16,6 @@ export type Outcome =
 
 interface Kind {
   readonly run: (one: Case) => Promise<Observation>;
-  /** Why this case cannot run although it has a check. */
-  readonly gap?: (one: Case) => string | undefined;
 }
 
 /** What each kind of case goes through. */
@@ -28,7 +26,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'error-in': { run: runErrorIn },
   schema: { run: runSchema },
   tool: { run: runToolCase },
-  compaction: { run: runCompaction, gap: compactionGap },
+  compaction: { run: runCompaction },
 };
 
 /** Runs one case. Never rejects: a crash is a failure of the case. */
@@ -38,8 +36,6 @@ export async function runCase(one: Case): Promise<Outcome> {
   if (kind === undefined) return { status: 'failed', problems: [`unknown kind ${one.kind}`] };
   const unknown = unknownKeys(one.check);
   if (unknown.length > 0) return { status: 'failed', problems: unknown.map((key) => `unknown check key ${key}`) };
-  const gap = kind.gap?.(one);
-  if (gap !== undefined) return { status: 'skipped', why: gap };
   try {
     const found = judge(one, await within(kind.run(one)));
     return found.length === 0 ? { status: 'passed' } : { status: 'failed', problems: found };
