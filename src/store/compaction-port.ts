@@ -155,7 +155,10 @@ export interface CompactionStore {
   entriesAt(sessionId: string, seqs: readonly number[]): Promise<readonly TranscriptEntry[]>;
   /** SHA-256 over position and content of the live items `fromSeq` to `toSeq`, both inclusive. */
   sourceHash(sessionId: string, fromSeq: number, toSeq: number): Promise<string>;
-  /** Entries (and whole tool outputs) that hold all words of the query, newest first, case folded; at most `limit`. */
+  /**
+   * Entries that hold all words of the query, newest first, case folded; at most `limit`. Each result of a batch counts by
+   * itself, with its whole output, and those of one batch stand in their order. Words are what white space divides.
+   */
   searchTranscript(
     sessionId: string,
     query: string,

@@ -3,6 +3,9 @@ import type { Schema } from './schema.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
+/** The largest value of an `integer` column, and more rows than any store holds: both databases take it. */
+export const MAX_INTEGER = 2_147_483_647;
+
 /**
  * An open database: one connection (SQLite) or pool (PostgreSQL) that writes, and one that reads committed rows
  * without waiting for writers. What differs between the two databases stands here and in their two files.

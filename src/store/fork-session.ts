@@ -159,7 +159,11 @@ async function copyFacts({ trx, input }: Fork): Promise<void> {
     .where('scope', '=', 'session')
     .where((row) => row.or([row('source_seq', 'is', null), row('source_seq', '<=', atSeq)]))
     .execute();
-  const copies = rows.map((row) => ({ ...row, session_id: toSessionId, fact_id: factId(toFactRow(row), toSessionId) }));
+  const copies = rows.map((row) => ({
+    ...row,
+    session_id: toSessionId,
+    fact_id: factId({ ...toFactRow(row), sessionId: toSessionId }),
+  }));
   for (const chunk of chunked(copies)) {
     await trx
       .insertInto('facts')

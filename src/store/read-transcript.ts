@@ -2,12 +2,10 @@ import type { Kysely } from 'kysely';
 import type { RecordedEvent } from '../transcript/events.ts';
 import type { TranscriptEntry } from '../transcript/items.ts';
 import { chunked } from './chunked.ts';
+import { MAX_INTEGER } from './database.ts';
 import { prepared, type Value } from './prepared.ts';
 import type { Schema, TranscriptItemsTable } from './schema.ts';
 import type { Store } from './store.ts';
-
-/** More rows than any store holds: the largest count that both databases take. */
-const NO_LIMIT = 2_147_483_647;
 
 /** See {@link Store.entries}. */
 export async function entriesOf(
@@ -15,7 +13,7 @@ export async function entriesOf(
   sessionId: string,
   page: NonNullable<Parameters<Store['entries']>[1]>,
 ): Promise<readonly TranscriptEntry[]> {
-  const { afterSeq = 0, limit = NO_LIMIT } = page;
+  const { afterSeq = 0, limit = MAX_INTEGER } = page;
   const { rows } = await liveItems(db, { sessionId, afterSeq, limit });
   return rows.map(toEntry);
 }
@@ -27,7 +25,8 @@ export async function entriesAt(
   seqs: readonly number[],
 ): Promise<readonly TranscriptEntry[]> {
   const found: TranscriptEntry[] = [];
-  for (const chunk of chunked([...new Set(seqs)].toSorted((left, right) => left - right))) {
+  const possible = seqs.filter((seq) => Number.isInteger(seq) && seq > 0 && seq <= MAX_INTEGER);
+  for (const chunk of chunked([...new Set(possible)].toSorted((left, right) => left - right))) {
     const rows = await db
       .selectFrom('transcript_items')
       .select(['seq', 'run_id', 'step', 'item_json'])
@@ -51,7 +50,7 @@ export async function eventsOf(
   runId: string,
   page: NonNullable<Parameters<Store['events']>[1]>,
 ): Promise<readonly RecordedEvent[]> {
-  const { from = 0, limit = NO_LIMIT } = page;
+  const { from = 0, limit = MAX_INTEGER } = page;
   const { rows } = await indexedEvents(db, { runId, from, limit });
   return rows.map((row) => ({
     schemaVersion: 1,

@@ -2,29 +2,28 @@ import { assertNever } from '../transcript/assert-never.ts';
 import type { AgentItem, ContentBlock, RefusalBlock, ToolCall } from '../transcript/items.ts';
 import type { Json } from '../transcript/json.ts';
 
-/** A piece of an item that a search looks at. */
-export interface SearchPiece {
+/** What a search finds or does not: an item, or one result of a batch. */
+export interface SearchUnit {
   readonly text: string;
   /** The call whose output it is. */
   readonly callId?: string;
 }
 
 /** What an item says, to people and to the model; a tool's output as far as the item has it. */
-export function searchPieces(item: AgentItem): readonly SearchPiece[] {
+export function searchUnits(item: AgentItem): readonly SearchUnit[] {
   switch (item.kind) {
     case 'user_message':
     case 'assistant_message':
       return [{ text: blocksText(item.content) }];
     case 'reasoning_summary':
+    case 'compaction_summary':
       return [{ text: item.text }];
     case 'tool_call_batch':
-      return item.calls.map((call) => ({ text: callText(call) }));
+      return [{ text: item.calls.map(callText).join('\n') }];
     case 'tool_result_batch':
       return item.results.map(({ callId, content }) => ({ callId, text: blocksText(content) }));
     case 'builtin_tool_event':
       return [{ text: `${item.name}\n${valuesText(item.payload)}` }];
-    case 'compaction_summary':
-      return [{ text: item.text }];
     default:
       return assertNever(item, 'item kind');
   }

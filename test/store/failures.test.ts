@@ -152,6 +152,22 @@ describe.each(availableStores())('$kind: a store of another release', (stores) =
     await database.close();
   });
 
+  test('one whose tables are of another shape refuses for good and says why, instead of being asked for ever', async () => {
+    const place = await stores.location();
+    const run = new Execution(await stores.openAt(place), { sessionId: 's', runId: 'r1' });
+    await run.open('m1');
+    const database = await openDatabase(place, {});
+    await sql`alter table requests rename column began_at to started_at`.execute(database.writer);
+    await expect(run.begin(0)).rejects.toMatchObject({
+      ...clear,
+      retryable: false,
+      message: expect.stringMatching(/^The store .* refused a statement \(.*began_at.*\)\.$/),
+    });
+    await sql`alter table requests rename column started_at to began_at`.execute(database.writer);
+    await database.close();
+    expect(await run.begin(0)).toMatchObject({ status: 'begun' });
+  });
+
   test('a place that several open at once gets one schema and one id', async () => {
     const place = await stores.location();
     const opened = await Promise.all([1, 2, 3, 4].map(() => stores.openAt(place)));

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { SideUsage } from '../../src/store/compaction-port.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
-import { assistantItem, batchItem, Execution, message, userItem } from './scenario.ts';
+import { assistantItem, batchItem, Execution, edit, message, userItem } from './scenario.ts';
 import { availableStores } from './stores.ts';
 import { expectWhole } from './whole.ts';
 
@@ -16,7 +17,19 @@ interface Wish {
   readonly attempt: number;
   readonly run: number;
   readonly step: number;
-  readonly what: 'open' | 'begin' | 'answer' | 'ask' | 'start' | 'end' | 'deltas' | 'settle' | 'close' | 'abort';
+  readonly what:
+    | 'open'
+    | 'begin'
+    | 'answer'
+    | 'ask'
+    | 'start'
+    | 'end'
+    | 'deltas'
+    | 'settle'
+    | 'close'
+    | 'abort'
+    | 'plan'
+    | 'cut';
 }
 
 /** A wish whose execution is known; a higher number is a later execution. */
@@ -32,6 +45,7 @@ const wish: fc.Arbitrary<Wish> = fc.record({
   step: fc.nat(1),
   what: fc.oneof(
     ...(['begin', 'answer', 'ask', 'ask', 'start', 'end'] as const).map((what) => often(4, what)),
+    ...(['plan', 'cut'] as const).map((what) => often(2, what)),
     ...(['open', 'deltas', 'settle', 'close', 'abort'] as const).map((what) => often(1, what)),
   ),
 });
@@ -40,6 +54,7 @@ const wish: fc.Arbitrary<Wish> = fc.record({
 function activityOf({ what, run, step }: Deed): string {
   if (what === 'begin' || what === 'answer' || what === 'ask' || what === 'deltas') return `step-${run}-${step}`;
   if (what === 'start' || what === 'end') return `call-c-${run}-${step}`;
+  if (what === 'plan' || what === 'cut') return `k-${run}-${step}`;
   return `${what}-${run}-${step}`;
 }
 
@@ -61,6 +76,8 @@ class FenceOracle {
 function keyOf(deed: Deed): string {
   return `${deed.execution} ${activityOf(deed)}`;
 }
+
+const PAID: SideUsage = { model: 'offline/echo', usage: null, costUsd: 1 };
 
 /** Plays a history on a session of its own and remembers what everybody was told. */
 class Play {
@@ -133,6 +150,20 @@ class Play {
           await run.endCall(deed.step, callId, { attempt: deed.attempt, text: JSON.stringify(mine) }),
         );
         return;
+      case 'plan': {
+        const more = { output: mine, edits: [edit(1)], revision: await store.viewRevision(session), usage: [PAID] };
+        const told = await run.phase(`${session}-k-${deed.run}-${deed.step}`, 'plan', more, writer);
+        if (told.status === 'committed') this.#tell(`plan ${deed.run} ${deed.step}`, told.output);
+        return;
+      }
+      case 'cut': {
+        const compactionId = `${session}-k-${deed.run}-${deed.step}`;
+        const kept = (await store.checkpoint(session))?.firstKeptSeq ?? 1;
+        const firstKeptSeq = Math.min(kept + 1, ((await store.entries(session)).at(-1)?.seq ?? 0) + 1);
+        const told = await run.checkpoint(compactionId, firstKeptSeq, { output: mine }, writer);
+        if (told.status === 'committed') this.#tell(`cut ${deed.run} ${deed.step}`, told.output);
+        return;
+      }
       case 'deltas':
         await store.appendDeltas(writer, {
           ref: run.ref(),

@@ -1,3 +1,4 @@
+import type { CommitCheckpoint, CommitPhase } from '../../src/store/compaction-port.ts';
 import type {
   AcceptedMessage,
   CloseRun,
@@ -10,6 +11,7 @@ import type {
 } from '../../src/store/store.ts';
 import type { AgentEvent } from '../../src/transcript/events.ts';
 import type { AgentItem, ResponseRef, ToolCall } from '../../src/transcript/items.ts';
+import type { ViewEdit } from '../../src/transcript/view-edits.ts';
 
 const RESPONSE: ResponseRef = { id: 'resp', provider: 'offline', model: 'echo', api: 'offline' };
 
@@ -35,6 +37,12 @@ export function batchItem(...callIds: readonly string[]): AgentItem {
 
 export function requested(step: number, callId: string): AgentEvent {
   return { type: 'tool_call_requested', step, callId, name: 'look', label: 'look', arguments: {} };
+}
+
+/** An edit that replaces what the model said. */
+export function edit(seq: number, text = `cut ${seq}`): ViewEdit {
+  const action = { type: 'set_text', text } as const;
+  return { schemaVersion: 1, seq, action, reason: 'drop_assistant_text', tokensBefore: 9, tokensAfter: 1 };
 }
 
 /** One execution's view of one run: what a workflow would remember, and the calls that its activities make. */
@@ -162,6 +170,61 @@ export class Execution {
       events: [
         { type: 'tool_call_completed', step, callId, name: 'look', preview: text, bytes: text.length, durationMs: 1 },
       ],
+    });
+  }
+
+  /** A run that only compacts. */
+  async openWithout(writer: Writer = this.writer()) {
+    const { message: _, ...opening } = this.opening('none');
+    const opened = await this.store.openRun(writer, opening);
+    this.storeId = opened.storeId;
+    this.head = opened.head;
+    return opened;
+  }
+
+  /** One phase of a compaction, as an activity of its child workflow commits it. */
+  phase(
+    compactionId: string,
+    phase: string,
+    more: Partial<Omit<CommitPhase, 'ref' | 'compactionId' | 'phase'>> = {},
+    writer: Writer = this.writer({ activityId: `${compactionId}/${phase}` }),
+  ) {
+    const input = { ref: this.ref(), step: 0, compactionId, phase, output: { of: phase }, events: [], ...more };
+    return this.store.commitPhase(writer, input);
+  }
+
+  /** A checkpoint that replaces what stands before `firstKeptSeq`, planned on the view as it is now. */
+  async checkpoint(
+    compactionId: string,
+    firstKeptSeq: number,
+    more: Partial<CommitCheckpoint> = {},
+    writer: Writer = this.writer({ activityId: `${compactionId}/commit` }),
+  ) {
+    const { store, sessionId } = this;
+    const fromSeq = (await store.checkpoint(sessionId))?.firstKeptSeq ?? 1;
+    const toSeq = firstKeptSeq - 1;
+    return await store.commitCheckpoint(writer, {
+      ref: this.ref(),
+      step: 0,
+      compactionId,
+      trigger: 'manual',
+      reason: 'asked for',
+      summary: `summary ${compactionId}`,
+      firstKeptSeq,
+      protectedSeqs: [],
+      fromSeq,
+      toSeq,
+      sourceHash: await store.sourceHash(sessionId, fromSeq, toSeq),
+      tokensBefore: 100,
+      tokensAfter: 10,
+      providerId: 'offline',
+      model: 'echo',
+      quality: { passed: true },
+      metadata: { mode: 'ride' },
+      revision: await store.viewRevision(sessionId),
+      output: { compactionId },
+      events: [],
+      ...more,
     });
   }
 

@@ -19,6 +19,20 @@ export async function expectWhole(store: Store, sessionId: string): Promise<void
     }
   }
   await expectEndedOnce(store, sessionId);
+  await expectCompacted(store, sessionId);
+}
+
+/** The view's revision is told by what was committed; each checkpoint is the result of its compaction, and none goes back. */
+async function expectCompacted(store: Store, sessionId: string): Promise<void> {
+  const [checkpoints, edits] = [await store.checkpoints(sessionId), await store.viewEdits(sessionId)];
+  const last = checkpoints.at(-1);
+  expect(await store.viewRevision(sessionId)).toBe(`${last?.compactionId ?? 'start'}/${edits.length}`);
+  expect(await store.checkpoint(sessionId)).toEqual(last);
+  const kept = checkpoints.map(({ firstKeptSeq }) => firstKeptSeq);
+  expect(kept).toEqual(kept.toSorted((left, right) => left - right));
+  for (const { compactionId } of checkpoints) {
+    expect(await store.phases(compactionId)).toContainEqual(expect.objectContaining({ phase: 'result' }));
+  }
 }
 
 /** Events without gaps; each message that a run took in ends exactly when the run does, in exactly one event. */
