@@ -32,6 +32,7 @@ export async function compactSession(
   if ((await store.session(sessionId)) === undefined) {
     throw new HoldfastError('NotFound', `there is no session ${sessionId}`);
   }
+  const earlier = (await store.compactionResults(sessionId)).length;
   const { storeId } = await store.identity();
   const { instructions, signal } = options;
   const requestId = randomUUID();
@@ -49,7 +50,7 @@ export async function compactSession(
   } catch (error) {
     throw translate(error, sessionId);
   }
-  const result = () => resultOf(store, sessionId, requestId);
+  const result = () => resultOf(store, sessionId, requestId, earlier);
   let asked = Date.now();
   for (;;) {
     signal?.throwIfAborted();
@@ -63,8 +64,16 @@ export async function compactSession(
   }
 }
 
-async function resultOf(store: Store, sessionId: string, requestId: string): Promise<CompactionResult | undefined> {
+/** Who asked while another compaction ran finds nothing to do: then that one's result is the answer. */
+async function resultOf(
+  store: Store,
+  sessionId: string,
+  requestId: string,
+  earlier: number,
+): Promise<CompactionResult | undefined> {
   const rows = await store.compactionResults(sessionId);
-  const results = rows.map(({ output }) => output as unknown as CompactionResult);
-  return results.findLast(({ requests }) => requests.includes(requestId));
+  const results = rows.slice(earlier).map(({ output }) => output as unknown as CompactionResult);
+  const own = results.find(({ requests }) => requests.includes(requestId));
+  if (own?.outcome !== 'nothing') return own;
+  return results.findLast(({ outcome }) => outcome === 'compacted') ?? own;
 }

@@ -10,6 +10,7 @@ import type { RecordedEvent } from '../transcript/events.ts';
 import type { MediaRef, TranscriptEntry } from '../transcript/items.ts';
 import { accept } from './accept.ts';
 import { compactSession } from './compact.ts';
+import { type Fork, type ForkOptions, forkSession } from './fork.ts';
 import { type TailOptions, tail } from './tail.ts';
 import { isAlreadyStarted, translate } from './temporal-errors.ts';
 
@@ -124,6 +125,11 @@ export class HoldfastClient {
     const deps = { client: this.temporal, store: this.store, taskQueue: this.#taskQueue };
     const sessionAlive = (settled: () => Promise<unknown>) => this.#sessionAlive(sessionId, settled);
     return compactSession({ ...deps, sessionAlive }, sessionId, options);
+  }
+
+  /** Copies a session up to an item, as a new one. @throws HoldfastError, StoreError: `NotFound`, `InvalidInput`. */
+  fork(sessionId: string, options: ForkOptions): Promise<Fork> {
+    return forkSession(this.store, sessionId, options);
   }
 
   /** What the session's open run is doing; needs a live worker. */

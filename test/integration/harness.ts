@@ -7,6 +7,8 @@ import pino from 'pino';
 import { inject } from 'vitest';
 import type { ActivityDeps, AgentSpec } from '../../src/activities/agents.ts';
 import { HoldfastClient } from '../../src/client/holdfast-client.ts';
+import { type CompactionConfig, compactionConfig } from '../../src/compaction/config.ts';
+import type { ModelFacts } from '../../src/providers/catalog.ts';
 import { openaiChat } from '../../src/providers/openai-chat/adapter.ts';
 import { createProviderRegistry } from '../../src/providers/registry.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -24,6 +26,9 @@ export interface HarnessOptions {
   /** Whether the catalog says that the model takes images; default: it does not know. */
   readonly takesImages?: boolean;
   readonly rateLimits?: ActivityDeps['rateLimits'];
+  /** What the catalog knows of every model, and what it costs. */
+  readonly facts?: ModelFacts;
+  readonly compaction?: Partial<CompactionConfig>;
   /** Goes on where another harness was stopped with `keep`: its folder and namespace. */
   readonly resume?: { readonly folder: string; readonly namespace: string };
 }
@@ -61,9 +66,13 @@ export async function startHarness(options: HarnessOptions): Promise<Harness> {
       log,
       workspace: folder,
       catalog: {
-        facts: () => ({ abilities: options.takesImages === undefined ? {} : { images: options.takesImages } }),
+        facts: () => ({
+          ...options.facts,
+          abilities: options.takesImages === undefined ? {} : { images: options.takesImages },
+        }),
         costUsd: () => null,
       },
+      compaction: compactionConfig(options.compaction),
       ...(options.rateLimits === undefined ? {} : { rateLimits: options.rateLimits }),
     },
   });
