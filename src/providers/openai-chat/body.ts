@@ -61,11 +61,14 @@ function kindOf(seen: string): 'unknown' | 'events' | 'whole' {
     : 'whole';
 }
 
+/** What the end mark is followed by is no part of the answer, whether it came with it or later. */
 function frames(events: readonly SseEvent[]): readonly unknown[] {
-  return events.flatMap(({ event, data }) => {
+  const chunks = events.flatMap(({ event, data }) => {
     if (event === 'error' && !data.trimStart().startsWith('{')) throw new StreamFailure(data);
     return parseFrame(data);
   });
+  const end = chunks.indexOf(DONE);
+  return end < 0 ? chunks : chunks.slice(0, end + 1);
 }
 
 /** The event that the end of the body cut or merely did not close; half of one is a body that broke off. */

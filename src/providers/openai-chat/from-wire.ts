@@ -67,7 +67,7 @@ export function createChatReader(dialect: Dialect, names: ToolNames): ChatReader
           model: typeof chunk.model === 'string' ? chunk.model : '',
         });
       }
-      if (Array.isArray(chunk.choices)) for (const one of chunk.choices) if (isJsonObject(one)) choice(one);
+      for (const one of choicesOf(chunk)) choice(one);
       if (!said) odd = redact(JSON.stringify(chunk).slice(0, 200));
       const usage = usageOf(chunk);
       const after: readonly StreamEvent[] = usage === undefined ? [] : [{ type: 'usage', usage }];
@@ -92,6 +92,12 @@ export function createChatReader(dialect: Dialect, names: ToolNames): ChatReader
 
 /** Stop reasons that a later word may replace: a cut or refused answer stays one. */
 const CAN_CHANGE: ReadonlySet<StopReason['unified']> = new Set(['stop', 'tool_calls']);
+
+/** The choices of a chunk, the first one first: only that is read. */
+function choicesOf({ choices }: JsonObject): readonly JsonObject[] {
+  const list = Array.isArray(choices) ? choices.filter(isJsonObject) : [];
+  return list.length < 2 ? list : [...list].sort((a, b) => Number(a.index ?? 0) - Number(b.index ?? 0));
+}
 
 interface OpenAnswer {
   readonly dialect: Dialect;

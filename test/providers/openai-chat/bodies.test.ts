@@ -41,6 +41,11 @@ const GOOD: readonly (readonly [what: string, answer: Answer])[] = [
     { pieces: [HELLO.replaceAll('data: ', 'event:message\ndata:').trimEnd()] },
   ],
   ['no end mark', { pieces: [HELLO.replace('data: [DONE]\n\n', '')] }],
+  ['more behind the end mark', { pieces: [`${HELLO}data: ${JSON.stringify(chunk({ content: 'no' }))}\n\n`] }],
+  [
+    'a second choice, told first',
+    { pieces: [HELLO.replace('"choices":[', '"choices":[{"index":1,"delta":{"content":"no"}},')] },
+  ],
   ['JSON over several lines of one event', { pieces: [pretty] }],
   ['events without blank lines between', { pieces: [HELLO.replaceAll('}\n\ndata', '}\ndata')] }],
   ['two events glued on one line', { pieces: [HELLO.replace('}\n\ndata: ', '}data: ')] }],
