@@ -14,12 +14,29 @@ export interface EarlyPassInput {
   readonly hardThreshold: number;
   /** Tokens that one step adds, on average. */
   readonly stepTokens: number;
-  /** Model calls still expected with this view, the next one included: see {@link expectedSteps}. */
-  readonly steps: number;
+  /** What is still to come: see {@link expectedSteps}. */
+  readonly expected: ExpectedSteps;
   /** Whether the provider still holds the prefix; a pause longer than its cache lives makes it cold. */
   readonly warm: boolean;
   /** The summariser reads the agent's own cached prefix. */
   readonly ride: boolean;
+}
+
+/** Model calls that are expected of a session from now on. */
+export interface ExpectedSteps {
+  /** The next one included; at least 1. */
+  readonly steps: number;
+  /** Calls from one pause to the next; at least 1. */
+  readonly perRun: number;
+  /** Share of the pauses that outlast the provider's cache, 0 to 1. */
+  readonly coldShare: number;
+}
+
+/** A finished run. */
+export interface PastRun {
+  readonly steps: number;
+  /** Whether the pause before it outlasted the provider's cache; a session's first run had none. */
+  readonly cold: boolean;
 }
 
 export interface EarlyDecision {
@@ -38,77 +55,103 @@ const HORIZON = 1000;
  * Whether a compaction before the hard threshold pays.
  *
  * With `i, o, r, w` the prices of input, output, cache read and cache write, `T` tokens now, `B` of them system prompt and
- * tools, `A` after a compaction, `S` written by the summariser, `g` added by a step and `n` steps expected:
+ * tools, `A` after a compaction, `S` written by the summariser, `g` added by a step, `n` steps expected, `m` of them a run:
  *
- *     step(x, cached)  = cached·r + (x − cached)·w
- *     compaction(x)    = x·r + S·o            in ride mode, the prefix being warm; else x·i + S·o
- *     early            = compaction(T) + step(A, B) + Σ step(A + k·g, A + (k−1)·g)   for k = 1 … n−1
- *     late             = step(T, T or 0)    + Σ step(T + k·g, T + (k−1)·g)           for k = 1 … n−1
+ *     step(x, c)    = c·r + (x − c)·w                 x tokens, c of them in the cache
+ *     compaction(x) = step(x, c) + S·o                in ride mode, else x·i + S·o
+ *     early         = compaction(T) + steps from A, of which B are in the cache
+ *     late          = steps from T, of which all are in the cache when it is warm
+ *     steps from x  = Σ step(x + k·g, x + (k−1)·g)    k = 0 … n−1
  *
- * where in both sums a request above the hard threshold is compacted first, which costs `compaction(x)` and goes on from
- * `step(A, B)`. Pays when `early < late`: the cache that is lost and the summariser against the tokens saved in each step.
+ * where a request above the hard threshold is compacted first in both sums and goes on from `A`, and where the first step
+ * of each run (every `m`) finds `1 − p` of its prefix in the cache, `p` being the share of the pauses that outlast it.
+ * Pays when `early < late`: the lost cache and the summariser against the tokens that each further step saves.
  */
 export function decideEarlyPass(input: EarlyPassInput): EarlyDecision {
-  const steps = Math.max(1, Math.min(HORIZON, Math.floor(input.steps)));
-  const cached = input.warm ? input.tokens : 0;
-  const earlyUsd =
-    compactionUsd(input, input.tokens, input.warm) + stepsUsd(input, input.tokensAfter, baseCached(input), steps);
-  const lateUsd = stepsUsd(input, input.tokens, cached, steps);
+  const steps = Math.max(1, Math.min(HORIZON, Math.floor(input.expected.steps)));
+  const bill = new Bill(input);
+  const earlyUsd = bill.compaction(input.tokens, input.warm ? input.tokens : 0) + bill.steps(steps, 'compacted');
+  const lateUsd = bill.steps(steps, 'as it is');
   const pays = earlyUsd < lateUsd;
   const sums = `${usd(earlyUsd)} against ${usd(lateUsd)} over ${steps} expected ${steps === 1 ? 'step' : 'steps'}`;
   return { pays, earlyUsd, lateUsd, reason: pays ? `compacting now pays: ${sums}` : `does not pay yet: ${sums}` };
 }
 
+/** What has lasted for some steps lasts as long again in half of all cases; on average, which costs are about, longer. */
+const LASTING = 2;
+
+/** A session that nothing is known of yet: a question is seldom the last. */
+const LEAST_STEPS = 3;
+
 /**
- * Model calls still to be expected: the median of what the session's past runs took, and at least as many as this run
- * has made already, as what has lasted tends to last. 1 where nothing is known.
+ * What a session is expected to do yet: twice as many model calls as it has made, and three at least, in runs of the median length of the
+ * finished ones, with as many cold pauses as before.
  *
- * @param past steps of the session's finished runs, in any order.
+ * @param past the session's finished runs, in any order.
+ * @param madeInRun calls that the open run has made.
  */
-export function expectedSteps(past: readonly number[], madeInRun: number): number {
-  const sorted = past.toSorted((a, b) => a - b);
-  const median = sorted[Math.floor((sorted.length - 1) / 2)] ?? 1;
-  return Math.max(1, madeInRun, median - madeInRun);
+export function expectedSteps(past: readonly PastRun[], madeInRun: number): ExpectedSteps {
+  const lengths = past.map(({ steps }) => steps).sort((a, b) => a - b);
+  const median = lengths[Math.floor((lengths.length - 1) / 2)] ?? 1;
+  const made = lengths.reduce((sum, steps) => sum + steps, madeInRun);
+  const coldShare = past.length === 0 ? 0 : past.filter(({ cold }) => cold).length / past.length;
+  return { steps: Math.max(LEAST_STEPS, LASTING * made), perRun: Math.max(1, median), coldShare };
 }
 
-/** Dollars of `steps` requests that begin at `tokens`, of which `cached` are read from the cache by the first. */
-function stepsUsd(input: EarlyPassInput, from: number, cachedAtFirst: number, steps: number): number {
-  let tokens = from;
-  let cached = cachedAtFirst;
-  let usd = 0;
-  for (let step = 0; step < steps; step += 1) {
-    if (tokens > input.hardThreshold && input.tokensAfter < tokens) {
-      usd += compactionUsd(input, tokens, cached > 0);
-      tokens = input.tokensAfter;
-      cached = baseCached(input);
-    }
-    usd += inputUsd(input, tokens, cached);
-    cached = tokens;
-    tokens += Math.max(0, input.stepTokens);
+/** What requests cost, in dollars. */
+class Bill {
+  private readonly input: EarlyPassInput;
+
+  constructor(input: EarlyPassInput) {
+    this.input = input;
   }
-  return usd;
+
+  steps(count: number, from: 'compacted' | 'as it is'): number {
+    const { tokens: now, tokensAfter, hardThreshold, stepTokens, warm, expected } = this.input;
+    const perRun = Math.max(1, Math.floor(expected.perRun));
+    let tokens = from === 'compacted' ? tokensAfter : now;
+    let cached = from === 'compacted' ? this.base() : warm ? now : 0;
+    let usd = 0;
+    for (let step = 0; step < count; step += 1) {
+      if (step > 0 && step % perRun === 0) cached *= 1 - expected.coldShare;
+      if (tokens > hardThreshold && tokensAfter < tokens) {
+        usd += this.compaction(tokens, cached);
+        tokens = tokensAfter;
+        cached = this.base();
+      }
+      usd += this.request(tokens, cached);
+      cached = tokens;
+      tokens += Math.max(0, stepTokens);
+    }
+    return usd;
+  }
+
+  compaction(tokens: number, cached: number): number {
+    const { ride, summaryTokens } = this.input;
+    const { output, input: plain } = this.tier(tokens);
+    const read = ride ? this.request(tokens, cached) : (tokens * plain) / MILLION;
+    return read + (summaryTokens * output) / MILLION;
+  }
+
+  private request(tokens: number, cached: number): number {
+    const tier = this.tier(tokens);
+    const read = Math.min(tokens, cached);
+    return (read * (tier.cacheRead ?? tier.input) + (tokens - read) * (tier.cacheWrite ?? tier.input)) / MILLION;
+  }
+
+  /** Of a compacted request in the cache: a ride reads or writes the base; without one a cold base stays cold. */
+  private base(): number {
+    const { warm, ride, baseTokens, tokensAfter } = this.input;
+    return warm || ride ? Math.min(baseTokens, tokensAfter) : 0;
+  }
+
+  private tier(tokens: number): PriceTier {
+    const { prices } = this.input;
+    return prices.findLast(({ fromInputTokens }) => tokens >= fromInputTokens) ?? prices[0];
+  }
 }
 
-function compactionUsd(input: EarlyPassInput, tokens: number, warm: boolean): number {
-  const { output, input: plain } = tierOf(input, tokens);
-  const read = input.ride ? inputUsd(input, tokens, warm ? tokens : 0) : (tokens * plain) / 1_000_000;
-  return read + (input.summaryTokens * output) / 1_000_000;
-}
-
-function inputUsd(input: EarlyPassInput, tokens: number, cached: number): number {
-  const tier = tierOf(input, tokens);
-  const read = Math.min(tokens, cached);
-  return (read * (tier.cacheRead ?? tier.input) + (tokens - read) * (tier.cacheWrite ?? tier.input)) / 1_000_000;
-}
-
-function baseCached({ warm, baseTokens, tokensAfter, ride }: EarlyPassInput): number {
-  // A ride writes the base into the cache again; without one a cold base stays cold.
-  return warm || ride ? Math.min(baseTokens, tokensAfter) : 0;
-}
-
-function tierOf({ prices }: EarlyPassInput, tokens: number): PriceTier {
-  return prices.findLast(({ fromInputTokens }) => tokens >= fromInputTokens) ?? prices[0];
-}
+const MILLION = 1_000_000;
 
 function usd(amount: number): string {
   return `$${amount.toFixed(4)}`;

@@ -86,37 +86,43 @@ function blanked(text: string, pattern: RegExp): string {
 /** Sentence punctuation after a URL is not part of it, nor is a bracket that it did not open. */
 function trimmedUrl(url: string): string {
   let end = url.length;
-  while (end > 0) {
+  const open = { ')': count(url, ')') - count(url, '('), ']': count(url, ']') - count(url, '[') };
+  for (; end > 0; end -= 1) {
     const last = url[end - 1] ?? '';
-    if ('.,;:!?*_~'.includes(last)) end -= 1;
-    else if (last === ')' && !url.slice(0, end).includes('(')) end -= 1;
-    else if (last === ']' && !url.slice(0, end).includes('[')) end -= 1;
-    else break;
+    if (last === ')' || last === ']') {
+      if (open[last] <= 0) break;
+      open[last] -= 1;
+    } else if (!'.,;:!?*_~'.includes(last)) break;
   }
   return url.slice(0, end);
+}
+
+function count(text: string, char: string): number {
+  let found = 0;
+  for (let at = text.indexOf(char); at !== -1; at = text.indexOf(char, at + 1)) found += 1;
+  return found;
 }
 
 type Add = (kind: IdentifierKind, value: string, start: number) => void;
 
 function classifyRun(run: string, start: number, add: Add): void {
-  const [value, offset] = trimmedRun(run, start);
-  if (value.length < 2) return;
-  const kind = kindOf(value);
-  if (kind !== undefined) {
-    if (value.length <= MAX_LENGTH) add(kind, kind === 'path' ? withoutLine(value) : value, offset);
-    return;
-  }
-  // Not one name: `key=value`, `a,b`, escapes of JSON. Each separator splits once, so this ends.
-  const at = value.search(SPLIT);
-  if (at < 0) return;
-  const separator = /^\\[nrt]/.test(value.slice(at)) ? 2 : 1;
-  for (const [piece, from] of pieces(value, offset)) {
-    const [inner, position] = trimmedRun(piece, from);
-    const innerKind = inner.length < 2 ? undefined : kindOf(inner);
-    if (innerKind !== undefined) add(innerKind, innerKind === 'path' ? withoutLine(inner) : inner, position);
-  }
-  void separator;
+  if (PLAIN_WORD.test(run)) return;
+  if (addName(run, start, add) || !SPLIT.test(run)) return;
+  // Not one name: `key=value`, `a,b`, escapes of JSON.
+  for (const [piece, from] of pieces(run, start)) addName(piece, from, add);
 }
+
+/** Whether the run, without the punctuation around it, is one name. */
+function addName(run: string, start: number, add: Add): boolean {
+  const [value, from] = trimmedRun(run, start);
+  const kind = value.length < 2 ? undefined : kindOf(value);
+  if (kind === undefined) return false;
+  if (value.length <= MAX_LENGTH) add(kind, kind === 'path' ? withoutLine(value) : value, from);
+  return true;
+}
+
+/** Most runs are words: they are done with at once. */
+const PLAIN_WORD = /^[A-Za-z\u00c0-\u024f]?[a-z\u00df-\u024f]*[.,:]?$/;
 
 const SPLIT = /[=,&?:\\#]/;
 
@@ -143,6 +149,7 @@ function trimmedRun(run: string, start: number): readonly [string, number] {
     if (run[from] === '.' && /[A-Za-z]/.test(run[from + 1] ?? '')) break;
     from += 1;
   }
+  if (/^[$+-]\d/.test(run.slice(from, from + 2))) from += 1;
   while (end > from && '.,:;?!&=+-~#@$'.includes(run[end - 1] ?? '')) end -= 1;
   return [run.slice(from, end), start + from];
 }
@@ -190,9 +197,7 @@ function pathOrNothing(value: string): IdentifierKind | undefined {
 
 /** Digits with separators: 4821, 1,299.00, 2026-12-01, 14:30, 12.5%. */
 function isNumber(value: string): boolean {
-  return (
-    /^[$#+-]?\d+(?:[.,:/-]\d+)*%?$/.test(value) && !/^\d+(?:\.\d+){2,}$/.test(value) && !/^\d+(?:\.\d+){3}:/.test(value)
-  );
+  return /^\d+(?:[.,:/-]\d+)*%?$/.test(value) && !/^\d+(?:\.\d+){2,}$/.test(value) && !/^\d+(?:\.\d+){3}:/.test(value);
 }
 
 function digits(value: string): number {

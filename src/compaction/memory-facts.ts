@@ -180,7 +180,7 @@ function factFrom(
 ): NewFact {
   const { kind, text, seq, source, status } = fact;
   return {
-    factId: factId({ scope: 'session', kind, text }, sessionId),
+    factId: factId({ scope: 'session', sessionId, kind, text }),
     scope: 'session',
     kind,
     text,
