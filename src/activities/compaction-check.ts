@@ -82,6 +82,11 @@ function unfittable({ tokens, window, run }: NextRequest, { outcome, message }: 
 /** How long providers keep a prefix in their caches, in milliseconds. */
 const CACHE_LIVES_MS = 5 * 60_000;
 
+/** Whether a run found nothing of the one before in the provider's cache; the first had none before it. */
+function isCold(before: string | null | undefined, startedAt: string): boolean {
+  return typeof before === 'string' && Date.parse(startedAt) - Date.parse(before) >= CACHE_LIVES_MS;
+}
+
 /** Whether to compact before it is necessary, where prices are known. */
 async function earlyPass(
   { store, catalog }: Pick<ActivityDeps, 'store' | 'catalog'>,
@@ -103,8 +108,8 @@ async function earlyPass(
     summaryTokens,
     hardThreshold: window.hardThreshold,
     stepTokens: Math.max(0, tokens - base) / Math.max(1, responses),
-    steps: expectedSteps(
-      past.map(({ steps }) => steps),
+    expected: expectedSteps(
+      past.map(({ steps, startedAt }, at) => ({ steps, cold: isCold(past[at - 1]?.completedAt, startedAt) })),
       0,
     ),
     warm: Date.now() - lastAt < CACHE_LIVES_MS,

@@ -80,7 +80,7 @@ export function requiredIdentifiers(record: readonly RecordedIdentifier[], model
 }
 
 const REFUSALS =
-  /^(?:i(?:'m| am) (?:sorry|unable|not able)|sorry\b|i (?:cannot|can't|can not|won't)|as an ai\b|unfortunately, i (?:cannot|can't)|抱歉|对不起|很抱歉|我无法|我不能|申し訳|すみません)/i;
+  /^(?:i(?:['’]m| am) (?:sorry|unable|not able)|sorry\b|i (?:cannot|can['’]t|can not|won['’]t)|as an ai\b|unfortunately, i (?:cannot|can['’]t)|抱歉|对不起|很抱歉|我无法|我不能|申し訳|すみません)/i;
 
 /** Beginnings of our own instructions: a model that repeats them has not summarised anything. */
 const ECHOES: readonly string[] = [
