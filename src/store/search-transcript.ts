@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { AgentItem } from '../transcript/items.ts';
 import { caseFolded, holdsAll, wordsOf } from './case-fold.ts';
@@ -36,6 +37,8 @@ export async function searchTranscript(
     }
     before = rows.at(-1)?.seq ?? 0;
     if (rows.length < PAGE) break;
+    // SQLite answers at once: heartbeats and other calls of the process get their turn here.
+    await setImmediate();
   }
   return hits.slice(0, limit);
 }

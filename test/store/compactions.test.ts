@@ -12,7 +12,7 @@ function usage(inputTokens: number): Usage {
   return { inputTokens, outputTokens: 1, cacheReadTokens: 2, cacheWriteTokens: 3, reasoningTokens: 4 };
 }
 
-describe.each(availableStores())('$kind: phases of a compaction', ({ make }) => {
+describe.each(availableStores())('$kind: phases of a compaction', ({ location, make, openAt }) => {
   async function opened() {
     const store = await make();
     const run = new Execution(store, { sessionId: 's', runId: 'r1' });
@@ -50,15 +50,23 @@ describe.each(availableStores())('$kind: phases of a compaction', ({ make }) => 
     expect(await run.begin(1)).toMatchObject({ status: 'begun', revision: 'start/1' });
   });
 
-  test('two that commit the same phase at once agree on one outcome', async () => {
-    const { store, run } = await opened();
-    const tries = [1, 2, 3, 4].map((n) =>
-      run.phase('c1', 'summary', { output: { n }, events: [STARTED] }, run.writer({ activityId: `try-${n}` })),
-    );
+  test('workers that commit the same phase at once agree on one outcome', async () => {
+    const place = await location();
+    const stores = [await openAt(place), await openAt(place)];
+    const [run, other] = stores.map((store) => new Execution(store, { sessionId: 's', runId: 'r1' }));
+    if (run === undefined || other === undefined) throw new Error('both were made');
+    await run.open('m1');
+    Object.assign(other, { storeId: run.storeId, head: run.head });
+    const tries = [1, 2, 3, 4].map((n) => {
+      const who = n % 2 === 0 ? run : other;
+      return who.phase('c1', 'summary', { output: { n }, events: [STARTED] }, who.writer({ activityId: `try-${n}` }));
+    });
     const told = await Promise.all(tries);
     expect(new Set(told.map((each) => JSON.stringify(each))).size).toBe(1);
-    expect(await store.phases('c1')).toHaveLength(1);
-    expect(await store.events('r1')).toHaveLength(2);
+    for (const store of stores) {
+      expect(await store.phases('c1')).toHaveLength(1);
+      expect(await store.events('r1')).toHaveLength(2);
+    }
   });
 
   test('phases come back in the order in which they were committed, equal times or not', async () => {

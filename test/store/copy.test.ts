@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { copyStore } from '../../src/store/copy-store.ts';
+import type { NewFact } from '../../src/store/facts-port.ts';
 import type { Store } from '../../src/store/store.ts';
-import { assistantItem, Execution } from './scenario.ts';
+import { assistantItem, Execution, edit } from './scenario.ts';
 import { availableStores, type Stores } from './stores.ts';
 import { expectWhole } from './whole.ts';
 
@@ -21,10 +22,24 @@ async function filled(store: Store): Promise<Execution> {
     await run.startCall(step, `a${step}`, { effect: 'at_most_once', leaseMs: 1_000 });
     await run.endCall(step, `a${step}`, { fullOutput: 'é'.repeat(step * 8_000) });
   }
+  await run.phase('k1', 'plan', { edits: [edit(1), edit(5)], revision: 'start/0', facts: [FACT], usage: [PAID] });
+  await run.checkpoint('k1', 31, { protectedSeqs: [1] });
+  for (const id of ['k3', 'k2']) await run.checkpoint(id, 41);
   await store.putBlob(Uint8Array.of(0, 1, 255), 'image/png');
   await store.bindNamespace('namespace');
   return run;
 }
+
+const PAID = { model: 'offline/echo', usage: null, costUsd: 0.5 };
+const FACT: NewFact = {
+  factId: 'fact',
+  scope: 'session',
+  kind: 'memory',
+  text: 'tea \u{1f375}',
+  status: 'quarantined',
+  sourceSeq: 3,
+  source: { origin: 'tool' },
+};
 
 async function everything(store: Store): Promise<unknown> {
   const { storeId, namespaceId } = await store.identity();
@@ -32,10 +47,13 @@ async function everything(store: Store): Promise<unknown> {
   const each = sessions.map(async ({ sessionId }) => {
     const runs = await store.runs(sessionId);
     const details = runs.map(async ({ runId }) => [await store.events(runId), await store.requests(runId)]);
-    return [await store.entries(sessionId), runs, await Promise.all(details)];
+    const view = [store.viewRevision(sessionId), store.viewEdits(sessionId), store.checkpoints(sessionId)];
+    const facts = await store.facts({ sessionId });
+    return [await store.entries(sessionId), runs, await Promise.all(details), await Promise.all(view), facts];
   });
+  const phases = await Promise.all([store.phases('k1'), store.compactionResults('s')]);
   const output = await store.toolOutput('s', 'a29', { start: 0, end: 1_000_000 });
-  return { storeId, namespaceId, sessions, each: await Promise.all(each), output };
+  return { storeId, namespaceId, sessions, each: await Promise.all(each), output, phases };
 }
 
 describe('a store that is copied', () => {
@@ -47,6 +65,7 @@ describe('a store that is copied', () => {
     // More rows than are read at a time.
     expect(report.tool_outputs).toBeGreaterThan(50);
     expect(report).toMatchObject({ sessions: 2, agent_runs: 2, tool_calls: 60, tool_effects: 30, blobs: 1 });
+    expect(report).toMatchObject({ session_compactions: 3, compaction_phases: 4, view_edits: 2, facts: 1 });
 
     const copy = await to.openAt(there);
     expect(await everything(copy)).toEqual(await everything(source));
