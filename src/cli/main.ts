@@ -1,4 +1,4 @@
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { EXIT } from './exit-codes.ts';
 import { failureOf, failureText } from './failure.ts';
 import { buildProgram } from './program.ts';
@@ -13,7 +13,7 @@ let debug = process.env.HOLDFAST_DEBUG === '1' || process.argv.includes('--debug
 const program = buildProgram((code) => {
   process.exitCode = code;
 });
-for (const command of [program, ...program.commands]) command.exitOverride();
+for (const command of everyCommand(program)) command.exitOverride();
 
 try {
   await program.parseAsync();
@@ -28,3 +28,7 @@ try {
 // Nothing that a library left open (a connection, a timer) may keep us: all that matters has been awaited.
 await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
 process.exit();
+
+function everyCommand(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(everyCommand)];
+}

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { HoldfastError } from '../contract/errors.ts';
 import type { ExitCode } from './exit-codes.ts';
+import { addMemoryCommands } from './memory-commands.ts';
 import { OUTPUTS, type Output } from './output.ts';
 import { readPrompt } from './read-prompt.ts';
 import type { GlobalOptions, Settings } from './settings.ts';
@@ -99,6 +101,16 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
       done(await cancel(await settings(), session, reason));
     });
   program
+    .command('compact')
+    .description('replace an old part of a session by a summary, and tell what came of it')
+    .argument('<session>')
+    .option('--instructions <text>', 'what the summary should keep above all')
+    .addOption(output())
+    .action(async (session: string, { instructions, output }: OutputOption & { instructions?: string }) => {
+      const { compact } = await import('./commands/compact.ts');
+      done(await compact({ settings: await settings(), session, instructions, output }));
+    });
+  program
     .command('sessions')
     .description('list the sessions of the folder, newest first')
     .addOption(new Option('--limit <n>', 'how many').default(50).argParser(wholeNumber))
@@ -114,9 +126,12 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
     .addOption(
       new Option('--request <step>', 'print the request of that step of a run, byte for byte').argParser(wholeNumber),
     )
-    .option('--context', 'tell what the next request would do with each item, and why')
+    .addOption(new Option('--context', 'tell what the next request would do with each item, and why'))
+    .addOption(new Option('--compactions', 'tell what each compaction cut, what it cost and how it scored'))
+    .addOption(new Option('--all', 'whole tool outputs, and each summary at its place'))
     .addOption(output())
-    .action(async (named: string, options: OutputOption & { request?: number; context?: boolean }) => {
+    .action(async (named: string, options: OutputOption & ShowFlags) => {
+      onlyOne(options, ['request', 'context', 'compactions', 'all']);
       if (options.request !== undefined) {
         const { showRequest } = await import('./commands/show-request.ts');
         return done(await showRequest(await settings(), named, options.request));
@@ -125,8 +140,12 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
         const { showContext } = await import('./commands/show-context.ts');
         return done(await showContext(await settings(), named, options.output));
       }
+      if (options.compactions === true) {
+        const { showCompactions } = await import('./commands/show-compactions.ts');
+        return done(await showCompactions(await settings(), named, options.output));
+      }
       const { show } = await import('./commands/show.ts');
-      done(await show(await settings(), named, options.output));
+      done(await show(await settings(), named, options.output, { all: options.all === true }));
     });
   program
     .command('events')
@@ -184,6 +203,19 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
       },
     );
   program
+    .command('fork')
+    .description('begin a new session with a copy of the first items of another')
+    .argument('<session>')
+    .addOption(new Option('--at <seq>', 'last item that goes along').argParser(wholeNumber).makeOptionMandatory())
+    .option('--as <session>', 'id of the new session')
+    .addOption(output())
+    .action(async (session: string, options: OutputOption & { at: number; as?: string }) => {
+      const { fork } = await import('./commands/fork.ts');
+      const { at, as, output } = options;
+      done(await fork({ settings: await settings(), session, at, as, output }));
+    });
+  addMemoryCommands(program, { settings, output, done });
+  program
     .command('doctor')
     .description('check everything a run needs, and say how to mend what is wrong')
     .addOption(output())
@@ -192,6 +224,21 @@ export function buildProgram(done: (code: ExitCode) => void): Command {
       done(await doctor(await settings(), options.output));
     });
   return program;
+}
+
+interface ShowFlags {
+  readonly request?: number;
+  readonly context?: boolean;
+  readonly compactions?: boolean;
+  readonly all?: boolean;
+}
+
+/** Each of these shows something else. */
+function onlyOne(options: object, names: readonly string[]): void {
+  const given = names.filter((name) => Object.hasOwn(options, name));
+  if (given.length > 1) {
+    throw new HoldfastError('InvalidInput', `--${given.join(' and --')} show different things: give one of them`);
+  }
 }
 
 interface SendFlags {

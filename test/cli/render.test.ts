@@ -59,6 +59,37 @@ function captured(make: (sinks: Sinks) => Renderer, events: readonly AgentEvent[
 
 const plain = (events: readonly AgentEvent[]) => captured((sinks) => plainRenderer(sinks, () => 0), events);
 
+describe('compactions', () => {
+  const base = { type: 'compaction_completed', compactionId: 'k', tokensBefore: 12_400, tokensAfter: 3100 } as const;
+  const quality = { passed: true, identifierRecall: 0.97 };
+  const failed = { type: 'compaction_failed', compactionId: 'k', error: 'CompactionFailed' } as const;
+  const cases: readonly (readonly [AgentEvent, string])[] = [
+    [
+      { type: 'compaction_started', compactionId: 'k', trigger: 'mid_loop', tokensBefore: 12_400 },
+      'compacting 12.4k tokens (within the turn)',
+    ],
+    [
+      { ...base, detail: { outcome: 'compacted', mode: 'ride', quality, costUsd: null } },
+      'compacted 12.4k → 3.1k tokens · ride · gate 0.97',
+    ],
+    [
+      {
+        ...base,
+        detail: { outcome: 'compacted', mode: 'extractive', quality: { ...quality, passed: false }, costUsd: 0.02 },
+      },
+      'compacted 12.4k → 3.1k tokens · extractive · gate 0.97 (not passed) · $0.02',
+    ],
+    [{ ...base, detail: { outcome: 'edited', edits: 3 } }, 'shortened old output: 12.4k → 3.1k tokens'],
+    [{ ...base, detail: { outcome: 'nothing' } }, 'nothing to compact'],
+    [{ ...failed, message: 'no\u001b[2J luck' }, 'compaction failed, history is as it was: no\\u{1b}[2J luck'],
+    [{ ...failed, error: 'cancelled', message: 'cancelled' }, 'compaction cancelled, history is as it was'],
+  ];
+  test.each(cases)('%j is one quiet line', (event, line) => {
+    expect(plain([started, event]).err.split('\n')).toContain(line);
+    expect(pretty([started, event], new Terminal(120)).text()).toContain(line);
+  });
+});
+
 describe('pretty', () => {
   test('shows text, tool calls, the answer once, totals and the link', () => {
     const screen = pretty([

@@ -1,20 +1,31 @@
 import { sessionPages } from '../../client/session-pages.ts';
 import { HoldfastError } from '../../contract/errors.ts';
+import type { CheckpointRow } from '../../store/compaction-port.ts';
 import type { RequestRow, RunRow, Store } from '../../store/store.ts';
-import type { TranscriptEntry } from '../../transcript/items.ts';
+import type { ToolResult, TranscriptEntry } from '../../transcript/items.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type Output, printJson, printRows } from '../output.ts';
 import { itemText } from '../render/item-text.ts';
 import { count, duration, price, tokens } from '../render/quantities.ts';
-import { visibleLine } from '../render/visible.ts';
+import { visible, visibleLine } from '../render/visible.ts';
 import type { Settings } from '../settings.ts';
 import { withStore } from '../with-client.ts';
 
+export interface ShowOptions {
+  /** Tool outputs whole, and the summaries at their places. */
+  readonly all: boolean;
+}
+
 /** A session's transcript and runs, or one run with its steps. Needs no server. */
-export function show(settings: Settings, named: string, output: Output | undefined): Promise<ExitCode> {
+export function show(
+  settings: Settings,
+  named: string,
+  output: Output | undefined,
+  { all }: ShowOptions,
+): Promise<ExitCode> {
   return withStore(settings, async (store) => {
     const session = await store.session(named);
-    if (session !== undefined) await showSession(store, named, output);
+    if (session !== undefined) await (all ? showWhole : showSession)(store, named, output);
     else {
       const run = await store.run(named);
       if (run === undefined) throw new HoldfastError('NotFound', `no session or run is called "${named}"`);
@@ -31,6 +42,51 @@ async function showSession(store: Store, sessionId: string, output: Output | und
     const transcript = entries.map(({ seq, item }) => itemText(seq, item)).join('');
     return `${transcript}\n${runs.map(runLine).join('')}`;
   });
+}
+
+/** Everything that the session holds: what summaries replaced too, each summary before the first item that it left. */
+async function showWhole(store: Store, sessionId: string, output: Output | undefined): Promise<void> {
+  const runs = await store.runs(sessionId);
+  const entries = await wholeOutputs(store, sessionId, await allEntries(store, sessionId));
+  const checkpoints = await store.checkpoints(sessionId);
+  if (output === 'json') return printJson({ sessionId, runs, entries, checkpoints });
+  printRows(output, entries, () => {
+    let waiting = checkpoints;
+    const texts = entries.map(({ seq, item }) => {
+      const due = waiting.filter(({ firstKeptSeq }) => firstKeptSeq <= seq);
+      waiting = waiting.filter(({ firstKeptSeq }) => firstKeptSeq > seq);
+      return `${due.map(summaryText).join('')}${itemText(seq, item, { whole: true })}`;
+    });
+    return `${texts.join('')}${waiting.map(summaryText).join('')}\n${runs.map(runLine).join('')}`;
+  });
+}
+
+/** Entries in which each cut output is as long as it was. */
+async function wholeOutputs(
+  store: Store,
+  sessionId: string,
+  entries: readonly TranscriptEntry[],
+): Promise<readonly TranscriptEntry[]> {
+  const whole = async (result: ToolResult): Promise<ToolResult> => {
+    if (result.fullOutput === undefined) return result;
+    const range = { start: 0, end: Number.MAX_SAFE_INTEGER };
+    const output = await store.toolOutput(sessionId, result.callId, range);
+    if (output === undefined) return result;
+    const media = result.content.filter(({ type }) => type !== 'text');
+    return { ...result, content: [{ type: 'text', text: output.text }, ...media] };
+  };
+  return Promise.all(
+    entries.map(async (entry) =>
+      entry.item.kind === 'tool_result_batch'
+        ? { ...entry, item: { ...entry.item, results: await Promise.all(entry.item.results.map(whole)) } }
+        : entry,
+    ),
+  );
+}
+
+function summaryText({ compactionId, firstKeptSeq, summary }: CheckpointRow): string {
+  const text = visible(summary).trimEnd().replaceAll('\n', '\n    ');
+  return `summary of what stands before #${firstKeptSeq} (compaction ${visibleLine(compactionId, 40)})\n    ${text}\n`;
 }
 
 async function allEntries(store: Store, sessionId: string): Promise<readonly TranscriptEntry[]> {

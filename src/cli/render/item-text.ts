@@ -5,8 +5,8 @@ import { visible, visibleLine } from './visible.ts';
 const RESULT_LINES = 6;
 const LINE_LIMIT = 160;
 
-/** A transcript item for people: a heading with its seq, and its text, all made harmless. */
-export function itemText(seq: number, item: AgentItem): string {
+/** A transcript item for people: a heading with its seq, and its text, all made harmless. `whole` shows long results to their end. */
+export function itemText(seq: number, item: AgentItem, { whole = false }: { readonly whole?: boolean } = {}): string {
   switch (item.kind) {
     case 'user_message':
       return block(seq, item.origin === 'user' ? 'user' : `user (${item.origin})`, blocksText(item.content));
@@ -31,7 +31,9 @@ export function itemText(seq: number, item: AgentItem): string {
       return block(
         seq,
         'results',
-        item.results.map(({ status, content }) => `${status}: ${excerpt(blocksText(content))}`).join('\n'),
+        item.results
+          .map(({ status, content }) => `${status}: ${whole ? blocksText(content) : excerpt(blocksText(content))}`)
+          .join('\n'),
       );
     case 'builtin_tool_event':
       return block(

@@ -1,4 +1,5 @@
 import type { AgentEvent, AgentEventType } from '../../transcript/events.ts';
+import { compacted, TRIGGERS } from './compaction.ts';
 import { count } from './quantities.ts';
 import { visibleLine } from './visible.ts';
 
@@ -26,10 +27,12 @@ const NOTICES: { readonly [T in AgentEventType]: null | ((event: EventOf<T>) => 
   approval_requested: ({ label, deadline }) => `waiting for approval until ${line(deadline)}: ${line(label)}`,
   approval_resolved: ({ decision, by }) => `${decision.replace('_', ' ')} by ${line(by)}`,
   user_message_queued: ({ mode, preview }) => `${mode === 'steer' ? 'steering' : 'queued'}: ${line(preview)}`,
-  compaction_started: ({ trigger, tokensBefore }) => `compacting ${count(tokensBefore)} tokens (${line(trigger)})`,
-  compaction_completed: ({ tokensBefore, tokensAfter }) =>
-    `compacted ${count(tokensBefore)} to ${count(tokensAfter)} tokens`,
-  compaction_failed: ({ message }) => `compaction failed, history is unchanged: ${line(message)}`,
+  compaction_started: ({ trigger, tokensBefore }) => `compacting ${count(tokensBefore)} tokens (${TRIGGERS[trigger]})`,
+  compaction_completed: compacted,
+  compaction_failed: ({ error, message }) =>
+    error === 'cancelled'
+      ? 'compaction cancelled, history is as it was'
+      : `compaction failed, history is as it was: ${line(message)}`,
   budget_warning: ({ scope, limit, used, max }) => `${scope} budget: ${used} of ${max} ${line(limit)} used`,
   terminal_without_tool_calls: ({ nudged }) => (nudged ? 'promised to act without acting; reminded once' : null),
   transcript_repaired: ({ repairs }) => `repaired the transcript in ${repairs.length} places`,

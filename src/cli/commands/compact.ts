@@ -1,0 +1,45 @@
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { onInterrupt } from '../interrupts.ts';
+import { type Output, printJson } from '../output.ts';
+import { type CompactionResult, resultLine } from '../render/compaction.ts';
+import type { Settings } from '../settings.ts';
+import { withClient } from '../with-client.ts';
+
+export interface CompactCommand {
+  readonly settings: Settings;
+  readonly session: string;
+  readonly instructions: string | undefined;
+  readonly output: Output | undefined;
+}
+
+/** Asks for a compaction and tells what came of it. Ctrl-C only stops waiting. */
+export function compact({ settings, session, instructions, output }: CompactCommand): Promise<ExitCode> {
+  return withClient(settings, async (client) => {
+    const leave = new AbortController();
+    const stopListening = onInterrupt({ ask: () => leave.abort(), force: () => process.exit(EXIT.cancelled) });
+    try {
+      const asked = instructions === undefined ? {} : { instructions };
+      const result = await client.compact(session, { ...asked, signal: leave.signal });
+      if (output === 'json' || output === 'ndjson') printJson(result);
+      else process.stdout.write(`${resultLine(result)}\n`);
+      return EXIT_OF_OUTCOME[result.outcome];
+    } catch (error) {
+      if (!leave.signal.aborted) throw error;
+      process.stderr.write('No longer waiting; the compaction goes on.\n');
+      return EXIT.cancelled;
+    } finally {
+      stopListening();
+    }
+  });
+}
+
+/** A table, so that a new outcome does not compile until it is ruled on. */
+const EXIT_OF_OUTCOME: Readonly<Record<CompactionResult['outcome'], ExitCode>> = {
+  compacted: EXIT.ok,
+  edited: EXIT.ok,
+  nothing: EXIT.ok,
+  // Another one came first: the session is compacted all the same.
+  stale: EXIT.ok,
+  failed: EXIT.runFailed,
+  cancelled: EXIT.cancelled,
+};
