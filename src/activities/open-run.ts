@@ -17,9 +17,6 @@ import { acceptedMessage } from './message-content.ts';
 import { storedMemories } from './stored-memories.ts';
 import { currentWriter } from './writer.ts';
 
-/** How long a dead worker may go unnoticed, in milliseconds. */
-const HEARTBEAT_MS = 10_000;
-
 export function createOpenRun(deps: ActivityDeps): Activities['openRun'] {
   return (input) => translated(() => openRun(deps, input));
 }
@@ -55,7 +52,7 @@ async function openRun(deps: ActivityDeps, input: OpenRunInput): Promise<OpenRun
   return {
     outcome: 'open',
     ...common,
-    limits: { maxToolTurns, maxParallelTools, heartbeatMs: HEARTBEAT_MS },
+    limits: { maxToolTurns, maxParallelTools },
     ...(message === undefined ? { compaction: mintCompaction({ trigger: 'manual', reason: 'asked for' }) } : {}),
   };
 }

@@ -3,7 +3,7 @@ import type { ToolResultStatus } from '../transcript/items.ts';
 import type { Usage } from '../transcript/message.ts';
 import type { CompactionEnd } from './compact-session.ts';
 import type { HoldfastErrorCode } from './errors.ts';
-import type { CompactRequest, SendMessage } from './messages.ts';
+import type { ApprovalResolution, BudgetExtension, CompactRequest, SendMessage } from './messages.ts';
 
 /** What every activity of an open run carries. */
 export interface ActivityRef {
@@ -19,8 +19,14 @@ export interface RunLimits {
   /** Steps with tool calls a user message may take. */
   readonly maxToolTurns: number;
   readonly maxParallelTools: number;
-  /** Heartbeat timeout of model and tool calls, in milliseconds. */
-  readonly heartbeatMs: number;
+  /** Whether a used-up budget waits for somebody to extend it; absent: the run ends. */
+  readonly onBudget?: 'ask';
+}
+
+/** The run at the top of a tree of subagents, whose budgets they share. */
+export interface RootRun {
+  readonly runId: string;
+  readonly sessionId: string;
 }
 
 export interface OpenRunInput {
@@ -30,6 +36,8 @@ export interface OpenRunInput {
   /** Absent for a run that only compacts. */
   readonly message?: SendMessage;
   readonly queued: readonly SendMessage[];
+  /** Set for a subagent. */
+  readonly root?: RootRun;
 }
 
 /** How an accepted message ended: its terminal event, cut to what a history may hold. */
@@ -105,12 +113,16 @@ export interface CallModelInput {
   readonly afterCompaction?: CompactionEnd;
   /** Context window that the provider named in an earlier refusal, in tokens. */
   readonly window?: number;
+  /** What people added to the run's budgets so far. */
+  readonly extension?: Omit<BudgetExtension, 'by'>;
+  /** How long the run has worked, in milliseconds; waiting for people does not count. */
+  readonly workedMs?: number;
   /** Compactions of this user message in a row that reclaimed less than a tenth; two stop the automatic ones. */
   readonly idleCompactions?: number;
 }
 
 /** Why the model is asked once more without a word of the user. */
-export type ControlMessage = 'promise' | 'output' | 'cut_call';
+export type ControlMessage = 'promise' | 'output' | 'cut_call' | 'loop';
 
 /** One call of a batch, as far as the workflow needs it. */
 export interface PlannedCall {
@@ -119,14 +131,36 @@ export interface PlannedCall {
   readonly label: string;
   /** Runs alone. */
   readonly exclusive?: true;
-  /** Not executed: a result is already stored (unknown tool, bad arguments, denied by policy). */
-  readonly settled?: true;
   /** Asks a person first. */
   readonly approval?: { readonly argumentsHash: string; readonly deadline: string; readonly name: string };
-  readonly atMostOnce?: true;
+  /** Given to another agent, as a run in a session of its own. */
+  readonly delegate?: DelegatedTask;
   readonly timeoutMs: number;
   /** Another task queue than the tools' own. */
   readonly taskQueue?: string;
+}
+
+/** A task that a subagent gets. */
+export interface DelegatedTask {
+  readonly agent: string;
+  /** `<parent>/sub/<callId>`. */
+  readonly sessionId: string;
+  /** Its text goes by `textRef` where it is long. */
+  readonly task: SendMessage;
+  readonly root: RootRun;
+}
+
+/** How the run of a subagent ended. */
+export interface DelegateEnd {
+  readonly sessionId: string;
+  readonly status: RunStatus;
+  /** At most 200 characters; the whole answer is in the store. */
+  readonly preview: string;
+}
+
+/** What a person, or the deadline, decided of a call. */
+export interface CallDecision extends Omit<ApprovalResolution, 'callId' | 'decision'> {
+  readonly decision: ApprovalResolution['decision'] | 'timed_out';
 }
 
 export type CallModelOutput = {
@@ -135,6 +169,7 @@ export type CallModelOutput = {
   readonly contextTokens?: number;
   /** `provider/model` that answered, when it is not the one that was asked. */
   readonly model?: string;
+  readonly usage?: Usage;
 } & (
   | { readonly outcome: 'final'; readonly preview: string; readonly again?: ControlMessage }
   | { readonly outcome: 'tools'; readonly calls: readonly PlannedCall[]; readonly loop?: 'warn' | 'end' }
@@ -151,6 +186,10 @@ export interface CallToolInput {
   readonly ref: ActivityRef;
   readonly step: number;
   readonly callId: string;
+  /** For a call that asked a person first. Without an approval of these very arguments it is not run. */
+  readonly decision?: CallDecision;
+  /** For a delegated task: its answer becomes the result. */
+  readonly delegate?: DelegateEnd;
 }
 
 export interface CallToolOutput {

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../transcript/events.ts';
-import type { CallFailures, Ending, RunLimits } from './activities.ts';
+import type { CallFailures, Ending, PlannedCall, RootRun, RunLimits } from './activities.ts';
 import type { CompactionEnd } from './compact-session.ts';
-import type { CancelRequest, CompactRequest, SendMessage } from './messages.ts';
+import type { ApprovalResolution, BudgetExtension, CancelRequest, CompactRequest, SendMessage } from './messages.ts';
 
 /** What starts a run: by hand (`prompt`), or by the client (`send` with start, no prompt). */
 export interface AgentRunInput {
@@ -14,6 +14,9 @@ export interface AgentRunInput {
   readonly model?: string;
   /** The store that the run must find; absent: the worker's. */
   readonly storeId?: string;
+  /** The message of a subagent, and the run at the top of its tree. */
+  readonly task?: SendMessage;
+  readonly root?: RootRun;
   /** Set by continue-as-new only. */
   readonly carried?: Carried;
 }
@@ -52,6 +55,13 @@ export interface OpenRunState {
   readonly afterCompaction?: CompactionEnd;
   /** Compactions in a row that reclaimed less than a tenth. */
   readonly idleCompactions?: number;
+  /** Calls of the last batch that still wait for somebody's approval. */
+  readonly waiting?: readonly PlannedCall[];
+  /** Decisions on calls that wait, by call id, which have not been carried out. */
+  readonly decisions?: Readonly<Record<string, ApprovalResolution>>;
+  readonly extension?: Omit<BudgetExtension, 'by'>;
+  /** How long the run had worked when this execution began, in milliseconds. */
+  readonly workedMs?: number;
   /** Context window that the provider named, where it is smaller than the one we knew, in tokens. */
   readonly window?: number;
 }

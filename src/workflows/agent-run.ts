@@ -107,7 +107,7 @@ async function open(state: SessionState, input: AgentRunInput, { message, runId 
     ]),
   ).catch(refusedByStore);
   if (opened.outcome === 'ended') return opened;
-  const limits = opened.outcome === 'open' ? opened.limits : { maxToolTurns: 0, maxParallelTools: 1, heartbeatMs: 0 };
+  const limits = opened.outcome === 'open' ? opened.limits : { maxToolTurns: 0, maxParallelTools: 1 };
   state.run = {
     runId,
     storeId: opened.storeId,
