@@ -13,6 +13,8 @@ import { chunk, sse, tool, WEATHER } from './fake-server.ts';
 
 // A cut is a whole answer read through decoder, reader and accumulator (no socket): cheap enough for thousands in CI.
 const RUNS = { numRuns: Number(process.env.HOLDFAST_FC_RUNS ?? 1000) * 3 };
+/** Whether every byte is cut at that can be, as in `npm run test:long`. */
+const ALL_CUTS = process.env.HOLDFAST_ALL_CUTS !== undefined;
 
 const TOOLS = [WEATHER, tool('run_command', { command: { type: 'string' } })];
 
@@ -118,6 +120,26 @@ test('an answer means the same however its bytes are cut, whatever stands betwee
   );
 });
 
+test('an answer cut in two at every byte means the same, however it is dressed', async () => {
+  const lineEnds = ALL_CUTS ? ['\n', '\r\n', '\r'] : ['\n'];
+  const comments = ALL_CUTS ? ['', ': keep-alive\n\n', 'id: 7\n'] : [''];
+  let cuts = 0;
+  for (const text of ANSWERS) {
+    for (const lineEnd of lineEnds) {
+      for (const comment of comments) {
+        const bytes = dressed(text, { lineEnd, comment, space: 'data:', lastBlank: true });
+        for (let at = 1; at < bytes.length; at += 1) {
+          const got = await read([bytes.slice(0, at), bytes.slice(at)]);
+          if (!isDeepStrictEqual(got, WHOLE.get(text))) expect(got, `cut at ${at} of ${text}`).toEqual(WHOLE.get(text));
+          cuts += 1;
+        }
+      }
+    }
+  }
+  console.log(`openai-chat: ${cuts} ways of cutting a stream into pieces`);
+  expect(cuts).toBeGreaterThan(ALL_CUTS ? 10_000 : 2000);
+});
+
 test('one byte at a time is no different', async () => {
   for (const text of ANSWERS) {
     const bytes = encoder.encode(text);
@@ -140,6 +162,7 @@ test('an answer that breaks off before its finish reason is never a success and 
       checked += 1;
     }
   }
+  console.log(`openai-chat: ${checked} places where a stream was cut off`);
   expect(checked).toBeGreaterThan(2000);
 });
 
