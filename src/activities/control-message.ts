@@ -12,6 +12,10 @@ export const NUDGE_TEXT =
 export const CUT_CALL_TEXT =
   'Your tool call was cut off by the output limit and was not run. Make it again with shorter arguments, or in several smaller calls.';
 
+/** Sent when the model has made the same call with the same result three times in a row. */
+export const LOOP_TEXT =
+  'You have made the same tool call three times and got the same result each time. Do not make it again: do something else, or say what stands in the way.';
+
 /** A message that the model sees and people do not. `said` is the answer that gave rise to it. */
 export function controlItem(control: ControlMessage, said: string, output: OutputSchema | undefined): UserMessage {
   return {
@@ -32,6 +36,8 @@ function textOf(control: ControlMessage, said: string, output: OutputSchema | un
     }
     case 'cut_call':
       return CUT_CALL_TEXT;
+    case 'loop':
+      return LOOP_TEXT;
     default:
       return assertNever(control, 'control message');
   }

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../transcript/events.ts';
-import type { CallFailures, Ending, PlannedCall, RootRun, RunLimits } from './activities.ts';
+import type { CallDecision, CallFailures, Ending, PlannedCall, RootRun, RunLimits } from './activities.ts';
 import type { CompactionEnd } from './compact-session.ts';
-import type { ApprovalResolution, BudgetExtension, CancelRequest, CompactRequest, SendMessage } from './messages.ts';
+import type { BudgetExtension, CancelRequest, CompactRequest, SendMessage } from './messages.ts';
 
 /** What starts a run: by hand (`prompt`), or by the client (`send` with start, no prompt). */
 export interface AgentRunInput {
@@ -58,7 +58,7 @@ export interface OpenRunState {
   /** Calls of the last batch that still wait for somebody's approval. */
   readonly waiting?: readonly PlannedCall[];
   /** Decisions on calls that wait, by call id, which have not been carried out. */
-  readonly decisions?: Readonly<Record<string, ApprovalResolution>>;
+  readonly decisions?: Readonly<Record<string, CallDecision>>;
   readonly extension?: Omit<BudgetExtension, 'by'>;
   /** How long the run had worked when this execution began, in milliseconds. */
   readonly workedMs?: number;

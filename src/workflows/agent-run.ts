@@ -9,7 +9,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { AskedCompaction, CloseRunOutput, Ending, OpenRunOutput } from '../contract/activities.ts';
-import type { AgentRunInput, AgentRunResult } from '../contract/agent-run.ts';
+import type { AgentRunInput, AgentRunResult, OpenRunState } from '../contract/agent-run.ts';
 import type { HoldfastErrorCode } from '../contract/errors.ts';
 import { isSessionId, workflowIdOf } from '../contract/identity.ts';
 import type { SendMessage } from '../contract/messages.ts';
@@ -17,6 +17,7 @@ import { bookkeeping } from './activity-proxies.ts';
 import { compact } from './compaction.ts';
 import { endingOf } from './failures.ts';
 import { isEmpty, listen } from './handlers.ts';
+import { workedMs } from './people.ts';
 import { show, showStatus } from './presentation.ts';
 import { refOf, runOf } from './run-state.ts';
 import { isCancelled, type SessionState, sessionState } from './session-state.ts';
@@ -70,6 +71,7 @@ interface First {
 /** The message that this execution answers: the prompt of a plain start, else the first that was sent. */
 async function firstMessage(state: SessionState, input: AgentRunInput): Promise<First> {
   const runId = uuid4();
+  if (input.carried === undefined && input.task !== undefined) return { message: input.task, runId };
   if (input.prompt !== undefined && input.carried === undefined) {
     return { message: plainMessage(input, input.prompt, runId), runId };
   }
@@ -102,6 +104,7 @@ async function open(state: SessionState, input: AgentRunInput, { message, runId 
         runId,
         ...(message === undefined ? {} : { message }),
         queued: state.inbox,
+        ...(input.root === undefined ? {} : { root: input.root }),
         ...(storeId === undefined ? {} : { storeId }),
       },
     ]),
@@ -202,13 +205,19 @@ async function proceed(state: SessionState, input: AgentRunInput, cancel = state
   return continueAsNew<typeof agentRun>({
     sessionId: state.sessionId,
     ...(input.storeId === undefined ? {} : { storeId: input.storeId }),
+    ...(input.root === undefined ? {} : { root: input.root }),
     carried: {
       queue: state.inbox,
-      ...(state.run === undefined ? {} : { run: state.run }),
+      ...(state.run === undefined ? {} : { run: carriedRun(state, state.run) }),
       ...(cancel === undefined ? {} : { cancel }),
       ...(state.compact.length === 0 ? {} : { compact: state.compact }),
     },
   });
+}
+
+function carriedRun(state: SessionState, run: OpenRunState): OpenRunState {
+  const decisions = Object.fromEntries(state.decisions);
+  return { ...run, workedMs: workedMs(state), ...(state.decisions.size === 0 ? {} : { decisions }) };
 }
 
 /** The store refuses for good (it is another one, or an older copy). What it holds stays; the session's next run heals what is left open. */

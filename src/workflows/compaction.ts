@@ -1,16 +1,9 @@
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import {
-  ChildWorkflowCancellationType,
-  getExternalWorkflowHandle,
-  ParentClosePolicy,
-  sleep,
-  startChild,
-  WorkflowIdReusePolicy,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { AskedCompaction } from '../contract/activities.ts';
 import type { CompactionEnd, CompactSessionInput } from '../contract/compact-session.ts';
+import { COMPACT_SESSION } from '../contract/identity.ts';
 import type { CompactRequest } from '../contract/messages.ts';
+import { startOwnChild } from './child-start.ts';
 import type { compactSession } from './compact-session.ts';
 import { endingOf } from './failures.ts';
 import { show } from './presentation.ts';
@@ -43,31 +36,14 @@ export async function compact(
   return end;
 }
 
-/** Starts of a child whose id is taken are tried again this often, once a second. */
-const MAX_STARTS = 60;
-
-/** After a reset the child of the execution before may still be there under the same id: it is told to stop first. */
 async function child(input: CompactSessionInput): Promise<CompactionEnd> {
   const { compactionId, trigger, reason } = input.compaction;
-  for (let tries = 1; ; tries += 1) {
-    try {
-      const handle = await startChild<typeof compactSession>('compactSession', {
-        workflowId: compactionId,
-        args: [input],
-        parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-        cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
-        staticSummary: `${trigger}: ${reason}`.slice(0, 200),
-      });
-      return await handle.result();
-    } catch (error) {
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError) || tries === MAX_STARTS) throw error;
-      await getExternalWorkflowHandle(compactionId)
-        .cancel()
-        .catch(() => undefined);
-      await sleep('1 second');
-    }
-  }
+  const handle = await startOwnChild<typeof compactSession>(COMPACT_SESSION, {
+    workflowId: compactionId,
+    args: [input],
+    staticSummary: `${trigger}: ${reason}`,
+  });
+  return await handle.result();
 }
 
 function failedEnd({ compactionId, trigger }: AskedCompaction, error: unknown): CompactionEnd {

@@ -1,14 +1,21 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { CallModelInput, CallModelOutput, CloseRunInput, ControlMessage } from '../contract/activities.ts';
+import type {
+  CallModelInput,
+  CallModelOutput,
+  CloseRunInput,
+  ControlMessage,
+  PlannedCall,
+} from '../contract/activities.ts';
 import type { OpenRunState } from '../contract/agent-run.ts';
 import type { CompactRequest, SendMessage } from '../contract/messages.ts';
 import { assertNever } from '../transcript/assert-never.ts';
 import { model } from './activity-proxies.ts';
 import { runBatch } from './batch.ts';
 import { compact } from './compaction.ts';
+import { extended, workedMs } from './people.ts';
 import { show, stepSummary } from './presentation.ts';
 import { refOf, runOf } from './run-state.ts';
-import type { SessionState } from './session-state.ts';
+import { addUsage, type SessionState } from './session-state.ts';
 
 /** How the steps of a run ended, as the workflow sees it. `continue`: at a step boundary, the history is long enough. */
 export type StepsEnd = CloseRunInput['ending'] | { readonly status: 'continue' } | { readonly status: 'closed' };
@@ -19,6 +26,8 @@ const MAX_CONTINUATIONS = 5;
 /** Model, then its tools, until the model asks for nothing more. Messages join between the two, never inside. */
 export async function runSteps(state: SessionState, cancelled: () => boolean): Promise<StepsEnd> {
   let control: ControlMessage | undefined;
+  const left = await leftOver(state, cancelled);
+  if (left !== undefined) return left;
   for (;;) {
     const requests = state.compact.splice(0, state.compact.length);
     const answer = await callModel(state, control, requests);
@@ -31,8 +40,9 @@ export async function runSteps(state: SessionState, cancelled: () => boolean): P
         advance(state, { nudged: true });
         break;
       case 'tools': {
-        const refused = await toolTurn(state, answer, cancelled);
-        if (refused !== undefined) return refused;
+        const stopped = await toolTurn(state, answer, cancelled);
+        if (stopped !== undefined) return stopped;
+        control = answer.loop === 'warn' ? 'loop' : undefined;
         break;
       }
       case 'pause': {
@@ -45,8 +55,14 @@ export async function runSteps(state: SessionState, cancelled: () => boolean): P
       }
       case 'cancelled':
         return cancelEnding(state);
-      case 'over_budget':
-        return failed('BudgetExceeded', answer.message);
+      case 'over_budget': {
+        if (runOf(state).limits.onBudget !== 'ask') return failed('BudgetExceeded', answer.message);
+        show(state, `waiting for a budget: ${answer.message}`);
+        const more = await extended(state);
+        if (cancelled()) return cancelEnding(state);
+        if (!more) return failed('BudgetExceeded', answer.message);
+        break;
+      }
       case 'compact':
       case 'overflow':
         await compact(state, answer.compaction, requests);
@@ -83,9 +99,33 @@ async function toolTurn(
       .join(', ')
       .slice(0, 200)}`,
   );
-  const failures = await runBatch(refOf(state), run.step, answer.calls, run.limits.maxParallelTools, cancelled);
-  advance(state, { failures });
+  return batch(state, answer.calls, cancelled);
+}
+
+/** Runs calls and goes on to the next step, unless some of them have to be waited for in a new execution. */
+async function batch(
+  state: SessionState,
+  calls: readonly PlannedCall[],
+  cancelled: () => boolean,
+): Promise<StepsEnd | undefined> {
+  const { failures, waiting } = await runBatch(state, calls, cancelled);
+  const all = { ...runOf(state).failures, ...failures };
+  if (waiting.length > 0 && !cancelled()) {
+    state.run = { ...runOf(state), failures: all, waiting };
+    return { status: 'continue' };
+  }
+  const { waiting: _done, ...run } = runOf(state);
+  state.run = run;
+  advance(state, { failures: all });
   return undefined;
+}
+
+/** Calls that the execution before left waiting for people. */
+async function leftOver(state: SessionState, cancelled: () => boolean): Promise<StepsEnd | undefined> {
+  const { waiting = [] } = runOf(state);
+  if (waiting.length === 0) return undefined;
+  const stopped = await batch(state, waiting, cancelled);
+  return stopped ?? (cancelled() ? cancelEnding(state) : undefined);
 }
 
 /** After a compaction a history of this many events is left behind too, though the server has not asked for it. */
@@ -116,6 +156,8 @@ async function callModel(
     ...(run.afterCompaction === undefined ? {} : { afterCompaction: run.afterCompaction }),
     ...(run.idleCompactions === undefined ? {} : { idleCompactions: run.idleCompactions }),
     ...(run.window === undefined ? {} : { window: run.window }),
+    ...(run.extension === undefined ? {} : { extension: run.extension }),
+    workedMs: workedMs(state),
   };
   state.run = { ...run, answers: [...run.answers, ...joining.map((message) => message.messageId)] };
   show(state, `step ${run.step}: waiting for ${run.model}`);
@@ -127,6 +169,7 @@ async function callModel(
   const { afterCompaction: _told, ...rest } = runOf(state);
   state.run = { ...rest, head: answer.head, failures: {}, ...fallback };
   state.contextTokens = answer.contextTokens ?? state.contextTokens;
+  if (answer.usage !== undefined) state.usage = addUsage(state.usage, answer.usage);
   return answer;
 }
 
