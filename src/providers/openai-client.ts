@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import { classify } from './classify.ts';
 import { ProviderError } from './errors.ts';
+import { unanswered } from './unanswered.ts';
 
 /** Key under which {@link keepErrorBodies} hands over the whole body of an error answer. */
 const WHOLE_BODY = 'holdfast_body';
@@ -47,9 +48,7 @@ export function translateOpenAI(error: unknown, { signal, secrets }: TranslateOp
   if (signal.aborted) return signal.reason;
   if (!(error instanceof OpenAI.APIError)) return error;
   if (error instanceof OpenAI.APIConnectionTimeoutError) return new ProviderError('timeout', 'The request timed out.');
-  if (error.status === undefined) {
-    return new ProviderError('network', `No answer: ${networkReason(error)}`, { cause: error.cause ?? error });
-  }
+  if (error.status === undefined) return unanswered(error);
   // No cause: the vendor's error repeats its text, which may hold a key.
   return classify({
     status: error.status,
@@ -64,17 +63,4 @@ function wholeBody(error: unknown): unknown {
   if (typeof error !== 'object' || error === null) return error;
   const whole: unknown = Reflect.get(error, WHOLE_BODY);
   return whole ?? { error };
-}
-
-/** `ECONNREFUSED`, `ENOTFOUND` and the like stand deep in the causes of a failed fetch. */
-function networkReason(error: Error): string {
-  let at: unknown = error;
-  let reason = error.message;
-  for (let depth = 0; at instanceof Error && depth < 5; depth += 1) {
-    const code: unknown = Reflect.get(at, 'code');
-    if (typeof code === 'string') return code;
-    reason = at.message;
-    at = at.cause;
-  }
-  return reason;
 }

@@ -6,9 +6,8 @@ import type { Block, BuiltinToolBlock, Message, ToolResultBlock, ToolUseBlock } 
 import { inScope } from '../../transcript/replay-scope.ts';
 import { wellFormed } from '../../transcript/well-formed.ts';
 import { wireName } from '../../transcript/wire-name.ts';
-import type { MediaLookup } from '../provider.ts';
-import { builtinNote, extensionText, mediaNote, NO_OUTPUT } from '../stand-ins.ts';
-import type { WireLoss } from '../wire-loss.ts';
+import { type MediaContext, mediaOrNote } from '../media-or-note.ts';
+import { builtinNote, extensionText, NO_OUTPUT } from '../stand-ins.ts';
 import { replayedThinking } from './thinking.ts';
 
 export type WireBlock = Anthropic.Messages.ContentBlockParam;
@@ -18,15 +17,12 @@ type ResultContent =
   | Anthropic.Messages.DocumentBlockParam;
 
 /** What the conversion of a block depends on, beside the block. */
-export interface ContentContext {
+export interface ContentContext extends MediaContext {
   readonly scope: ReplayScope;
-  readonly media: MediaLookup | undefined;
-  readonly takesImages: boolean;
   readonly unsignedThinking: 'drop' | 'replay';
   readonly callIds: ReadonlyMap<string, string>;
   /** Ids of builtin calls that go back, each with its result or as the paused end of the conversation. */
   readonly builtinIds: ReadonlySet<string>;
-  readonly lose: (loss: WireLoss) => void;
 }
 
 /** One message's blocks in wire form; blank texts and what cannot go are left out. Index is for loss reports. */
@@ -109,17 +105,11 @@ function toolResult(block: ToolResultBlock, index: number, context: ContentConte
   ];
 }
 
-const IMAGE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
-
 function mediaBlock(block: ImageBlock | AudioBlock | FileBlock, index: number, context: ContentContext): ResultContent {
   const { media } = block;
-  const base64 = context.media?.(media);
-  const why = base64 === undefined ? 'no longer stored' : refusedMedia(block, context);
-  if (base64 === undefined || why !== undefined) {
-    const note = mediaNote(block.type, media, why ?? '');
-    context.lose({ code: 'media', message: index, detail: note.slice(0, 200) });
-    return { type: 'text', text: note };
-  }
+  const sent = mediaOrNote(block, index, context);
+  if ('note' in sent) return { type: 'text', text: sent.note };
+  const { base64 } = sent;
   if (block.type === 'image') {
     const media_type = media.mediaType as Anthropic.Messages.Base64ImageSource['media_type'];
     return { type: 'image', source: { type: 'base64', media_type, data: base64 } };
@@ -130,18 +120,6 @@ function mediaBlock(block: ImageBlock | AudioBlock | FileBlock, index: number, c
   }
   const data = wellFormed(Buffer.from(base64, 'base64').toString('utf8'));
   return { type: 'document', source: { type: 'text', media_type: 'text/plain', data }, ...title };
-}
-
-function refusedMedia(block: ImageBlock | AudioBlock | FileBlock, context: ContentContext): string | undefined {
-  const { mediaType, byteLength } = block.media;
-  if (block.type === 'audio') return 'this model takes no audio';
-  if (block.type === 'image') {
-    if (!context.takesImages) return 'this model takes no images';
-    return IMAGE_TYPES.includes(mediaType) ? undefined : 'not a format that this model takes';
-  }
-  if (byteLength === 0) return 'empty';
-  const isText = mediaType.startsWith('text/') || mediaType === 'application/json';
-  return isText || mediaType === 'application/pdf' ? undefined : 'not a format that this model takes';
 }
 
 /** A tool that Anthropic ran goes back as it came, whole pairs only; one that another provider ran becomes a note. */

@@ -1,12 +1,12 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ReplayScope } from '../../transcript/items.ts';
 import type { Message, MessageRequest } from '../../transcript/message.ts';
-import { wellFormed } from '../../transcript/well-formed.ts';
 import { WIRE_ID_RULES, wireIdsOf } from '../../transcript/wire-ids.ts';
 import { wireName } from '../../transcript/wire-name.ts';
 import type { MediaLookup } from '../provider.ts';
 import { wireTools } from '../schema/wire-tools.ts';
 import { anthropicFormat } from '../structured-output.ts';
+import { systemText } from '../system-text.ts';
 import type { WireLoss } from '../wire-loss.ts';
 import { pairedBuiltins } from './builtin-pairs.ts';
 import { type CacheMark, markedTurns } from './cache-marks.ts';
@@ -72,19 +72,10 @@ function systemOf(
   mark: CacheMark | undefined,
   lose: (loss: WireLoss) => void,
 ): { system?: Anthropic.Messages.TextBlockParam[] } {
-  const texts: string[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (message.role !== 'system') continue;
-    for (const block of message.content) {
-      if (block.type !== 'text')
-        lose({ code: 'system_block', message: index, detail: `${block.type} in a system message` });
-      else if (block.text.trim() !== '') texts.push(wellFormed(block.text));
-    }
-  }
-  if (texts.length === 0) return {};
-  return {
-    system: [{ type: 'text', text: texts.join('\n\n'), ...(mark === undefined ? {} : { cache_control: mark }) }],
-  };
+  const text = systemText(messages, lose);
+  return text === ''
+    ? {}
+    : { system: [{ type: 'text', text, ...(mark === undefined ? {} : { cache_control: mark }) }] };
 }
 
 function toolsOf(

@@ -2,20 +2,13 @@ import type OpenAI from 'openai';
 import type { AudioBlock, FileBlock, ImageBlock } from '../../transcript/items.ts';
 import type { Block, ToolResultBlock } from '../../transcript/message.ts';
 import { wellFormed } from '../../transcript/well-formed.ts';
-import type { MediaLookup } from '../provider.ts';
-import { extensionText, mediaNote, NO_OUTPUT, statusMark } from '../stand-ins.ts';
-import type { WireLoss } from '../wire-loss.ts';
+import { type MediaContext, mediaOrNote } from '../media-or-note.ts';
+import { extensionText, NO_OUTPUT, statusMark } from '../stand-ins.ts';
 
 export type InputContent =
   | OpenAI.Responses.ResponseInputText
   | OpenAI.Responses.ResponseInputImage
   | OpenAI.Responses.ResponseInputFile;
-
-export interface MediaContext {
-  readonly media: MediaLookup | undefined;
-  readonly takesImages: boolean;
-  readonly lose: (loss: WireLoss) => void;
-}
 
 /** What a user message or a tool result may hold; blank texts are left out. */
 export function inputContent(blocks: readonly Block[], index: number, context: MediaContext): readonly InputContent[] {
@@ -54,32 +47,14 @@ export function outputContent(
   return mark === '' ? [...content] : [text(mark.trimEnd()), ...content];
 }
 
-const IMAGE_TYPES: readonly string[] = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
-
 function mediaContent(block: ImageBlock | AudioBlock | FileBlock, index: number, context: MediaContext): InputContent {
   const { media } = block;
-  const base64 = context.media?.(media);
-  const why = base64 === undefined ? 'no longer stored' : refused(block, context);
-  if (base64 === undefined || why !== undefined) {
-    const note = mediaNote(block.type, media, why ?? '');
-    context.lose({ code: 'media', message: index, detail: note.slice(0, 200) });
-    return text(note);
-  }
+  const sent = mediaOrNote(block, index, context);
+  if ('note' in sent) return text(sent.note);
+  const { base64 } = sent;
   const url = `data:${media.mediaType};base64,${base64}`;
   if (block.type === 'image') return { type: 'input_image', image_url: url, detail: 'auto' };
   if (media.mediaType === 'application/pdf')
     return { type: 'input_file', filename: media.name ?? 'document.pdf', file_data: url };
   return text(`${media.name ?? 'file'}:\n${Buffer.from(base64, 'base64').toString('utf8')}`);
-}
-
-function refused(block: ImageBlock | AudioBlock | FileBlock, context: MediaContext): string | undefined {
-  const { mediaType, byteLength } = block.media;
-  if (block.type === 'audio') return 'this model takes no audio here';
-  if (block.type === 'image') {
-    if (!context.takesImages) return 'this model takes no images';
-    return IMAGE_TYPES.includes(mediaType) ? undefined : 'not a format that this model takes';
-  }
-  if (byteLength === 0) return 'empty';
-  const isText = mediaType.startsWith('text/') || mediaType === 'application/json';
-  return isText || mediaType === 'application/pdf' ? undefined : 'not a format that this model takes';
 }

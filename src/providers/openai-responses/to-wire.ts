@@ -1,16 +1,17 @@
 import type OpenAI from 'openai';
 import type { ReplayScope } from '../../transcript/items.ts';
 import type { Message, MessageRequest, ToolMessage } from '../../transcript/message.ts';
-import { wellFormed } from '../../transcript/well-formed.ts';
 import { WIRE_ID_RULES, wireIdsOf } from '../../transcript/wire-ids.ts';
 import { wireName } from '../../transcript/wire-name.ts';
+import type { MediaContext } from '../media-or-note.ts';
 import type { MediaLookup } from '../provider.ts';
 import { wireTools } from '../schema/wire-tools.ts';
 import { GO_ON } from '../stand-ins.ts';
 import { responsesFormat } from '../structured-output.ts';
+import { systemText } from '../system-text.ts';
 import type { WireLoss } from '../wire-loss.ts';
 import { assistantItems, customCalls } from './assistant-items.ts';
-import { inputContent, type MediaContext, outputContent } from './content.ts';
+import { inputContent, outputContent } from './content.ts';
 import { type ModelTraits, modelTraits, type ResponsesOptions } from './options.ts';
 import type { AssistantContext, InputItem } from './reasoning-items.ts';
 
@@ -111,16 +112,8 @@ function resultItems(
 }
 
 function instructionsOf(messages: readonly Message[], lose: (loss: WireLoss) => void): { instructions?: string } {
-  const texts: string[] = [];
-  for (const [index, message] of messages.entries()) {
-    if (message.role !== 'system') continue;
-    for (const block of message.content) {
-      if (block.type !== 'text')
-        lose({ code: 'system_block', message: index, detail: `${block.type} in a system message` });
-      else if (block.text.trim() !== '') texts.push(wellFormed(block.text));
-    }
-  }
-  return texts.length === 0 ? {} : { instructions: texts.join('\n\n') };
+  const instructions = systemText(messages, lose);
+  return instructions === '' ? {} : { instructions };
 }
 
 function toolsOf(request: MessageRequest, options: ResponsesOptions): Pick<ResponsesBody, 'tools' | 'tool_choice'> {
