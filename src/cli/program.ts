@@ -16,10 +16,10 @@ interface ModelOptions {
 }
 
 /** All commands, each loaded when it is called; `done` gets the exit code of the one that ran. */
-export function buildProgram(done: (code: ExitCode) => void): Command {
+export function buildProgram(done: (code: ExitCode) => void, version: string = packageVersion()): Command {
   const program = new Command('holdfast')
     .description('AI agents that hold: every agent run is a durable Temporal workflow.')
-    .version(version())
+    .version(version)
     .option('--folder <dir>', 'workspace to work on (default: the current folder)')
     .option('--debug', 'show where errors come from')
     .showHelpAfterError('(holdfast --help tells the commands)');
@@ -252,7 +252,7 @@ function wholeNumber(text: string): number {
   return Number(text);
 }
 
-function version(): string {
+function packageVersion(): string {
   // From dist/src/cli; the package's own file lies beside dist.
   return JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).version;
 }

@@ -109,6 +109,14 @@ test('a memory of one session stays in it, and one of the workspace goes into al
   expect(other).not.toContain('ORCHID');
 });
 
+test('memories stand oldest first', async () => {
+  await store.importSession({ sessionId: 'one', runId: 'r', items: [user('Hello.'), said('Yes.')] });
+  const fact = { scope: 'session', kind: 'memory', status: 'active', source: { origin: 'user' } } as const;
+  const facts = [2, 3, 1].map((n) => ({ ...fact, factId: `f${n}`, text: `Fact ${n}.`, sourceSeq: n }));
+  await store.putFacts('one', facts);
+  expect(await nextPrompt('one')).toContain('- Fact 1.\n\n- Fact 2.\n\n- Fact 3.');
+});
+
 test('what left the view is found and read whole in the real store', async () => {
   const long = `${'filler line\n'.repeat(900)}the needle is kx-4711\n${'filler line\n'.repeat(900)}`;
   await store.importSession({

@@ -8,8 +8,9 @@ import { memoryAdd, memoryAllow, memoryForget, memoryList } from '../../src/cli/
 import { show } from '../../src/cli/commands/show.ts';
 import { showCompactions } from '../../src/cli/commands/show-compactions.ts';
 import { showContext } from '../../src/cli/commands/show-context.ts';
-import type { ExitCode } from '../../src/cli/exit-codes.ts';
+import { EXIT, type ExitCode } from '../../src/cli/exit-codes.ts';
 import type { Output } from '../../src/cli/output.ts';
+import { buildProgram } from '../../src/cli/program.ts';
 import type { Settings } from '../../src/cli/settings.ts';
 import type { CompactionResult } from '../../src/compaction/models.ts';
 import { factId } from '../../src/store/fact-id.ts';
@@ -348,5 +349,49 @@ describe('show', () => {
     const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
     expect(lines).toHaveLength(1 + 7);
     expect(lines.join('\n')).toContain('line 29');
+  });
+});
+
+describe('the command line', () => {
+  /** Runs a line of the real program on the folder. */
+  async function line(
+    ...args: readonly string[]
+  ): Promise<{ readonly code: ExitCode | undefined; readonly out: string }> {
+    let code: ExitCode | undefined;
+    const program = buildProgram((ended) => {
+      code = ended;
+    }, 'tested');
+    const { out } = await printed(async () => {
+      await program.parseAsync(['--folder', folder, ...args], { from: 'user' });
+      return code ?? EXIT.internal;
+    });
+    return { code, out };
+  }
+  beforeEach(() => {
+    vi.stubEnv('HOLDFAST_STORE', settings.store);
+    return compacted();
+  });
+  afterEach(() => vi.unstubAllEnvs());
+
+  test.each<readonly [readonly string[], RegExp]>([
+    [['fork', 'one', '--at', '4', '--as', 'two'], /^session two: one up to item 4\n$/],
+    [['memory', 'add', 'Use', 'tabs.'], /^Remembered \([0-9a-f]{12}\): Use tabs\.\n$/],
+    [['memory', 'add', '--session', 'one', '--output', 'json', 'Use tabs.'], /"scope":"session"/],
+    [['memory', 'list', '--all', '--session', 'one', '--output', 'ndjson'], /^$/],
+    [['show', 'one', '--compactions', '--output', 'json'], /^\[\{.*"compactionId":"k1".*\]\n$/],
+    [['show', 'one', '--all'], /summary of what stands before #5/],
+    [['show', 'r1', '--context'], /summarised/],
+  ])('%j does what it says', async (args, printedText) => {
+    const { code, out } = await line(...args);
+    expect(out).toMatch(printedText);
+    expect(code).toBe(0);
+  });
+
+  test.each<readonly [readonly string[], RegExp]>([
+    [['show', 'one', '--all', '--context'], /--context and --all show different things/],
+    [['memory', 'forget', 'ffffffff'], /no memory has the id/],
+    [['memory', 'add', ' '], /the memory is empty/],
+  ])('%j is refused', async (args, message) => {
+    await expect(line(...args)).rejects.toThrow(message);
   });
 });

@@ -63,6 +63,17 @@ describe('wrong use', () => {
     [['show', 'nothing'], 4, /no store/],
     [['cancel', 'nobody'], 3, /no Temporal server/],
     [['sessions', '--limit', '-3'], 2, /whole number/],
+    [['compact', 'nobody'], 3, /no Temporal server/],
+    [['compact'], 2, /missing required argument/],
+    [['fork', 'nothing', '--at', '1'], 4, /no store/],
+    [['fork', 'nothing'], 2, /--at/],
+    [['fork', 'nothing', '--at', 'end'], 2, /whole number/],
+    [['memory'], 2, /Usage: holdfast memory/],
+    [['memory', 'nonsense'], 2, /unknown command/],
+    [['memory', 'list', '--sesion', 'x'], 2, /unknown option/],
+    [['memory', 'allow', 'abcdef'], 4, /no store/],
+    [['memory', 'add', ' '], 2, /the memory is empty/],
+    [['show', 'nothing', '--all', '--context'], 2, /--context and --all show different things/],
   ])('%j ends with %i', async (args, expected, said) => {
     const { code, err } = await workspace.run(args);
     expect(err).toMatch(said);
