@@ -40,14 +40,19 @@ export function cutPoint(view: View, options: CutOptions): CutPoint | undefined 
     options,
   );
   const start = after === -1 ? recent : Math.min(recent, after);
-  const first = parts.slice(start).find((part) => part.seq !== null)?.seq ?? observed;
+  // What is kept never begins among items that the checkpoint protects: what it replaced stands between them.
+  const cut = Math.max(
+    start,
+    parts.findIndex((part) => part.state === 'kept'),
+  );
+  const first = parts.slice(cut).find((part) => part.seq !== null)?.seq ?? observed;
   const firstKeptSeq = Math.min(first, observed);
   if (start === 0 || !Number.isFinite(firstKeptSeq)) return undefined;
 
   const guarded = new Set([...unansweredSeqs(view.input.entries, options.openRunId), ...(options.protect ?? [])]);
   // What a checkpoint protected stands before the cut of that checkpoint, so positions decide and not `seq` alone.
-  const before = parts.slice(0, start);
-  const kept = before.filter((part) => part.seq !== null && guarded.has(part.seq));
+  const before = parts.slice(0, cut);
+  const kept = before.filter((part, at) => part.seq !== null && (at >= start || guarded.has(part.seq)));
   const dropped = before.filter((part) => !kept.includes(part));
   if (dropped.length === 0) return undefined;
   return {
@@ -55,7 +60,7 @@ export function cutPoint(view: View, options: CutOptions): CutPoint | undefined 
     protectedSeqs: kept.flatMap((part) => part.seq ?? []),
     dropped,
     droppedTokens: itemsTokens(dropped.map((part) => part.item)),
-    keptTokens: itemsTokens([...kept, ...parts.slice(start)].map((part) => part.item)),
+    keptTokens: itemsTokens([...kept, ...parts.slice(cut)].map((part) => part.item)),
   };
 }
 

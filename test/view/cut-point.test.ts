@@ -70,6 +70,25 @@ describe('cutPoint', () => {
     expect(later?.dropped.map((part) => part.seq)).toEqual([3, 6, 7]);
   });
 
+  test('a cut among protected items keeps them protected: what was summarised between them does not come back', () => {
+    const items = [
+      user(LONG),
+      assistant('r1', LONG),
+      user('b'),
+      assistant('r2', LONG),
+      user('c'),
+      assistant('r3', 'd'),
+    ];
+    const checkpoint = { compactionId: 'k', summary: 'S', firstKeptSeq: 5, protectedSeqs: [1, 3] };
+    const input = { entries: entriesOf(items), budget: BUDGET };
+    const cut = cutPoint(buildView({ ...input, checkpoint }), { keepRecent: 40 });
+    expect(cut).toMatchObject({ firstKeptSeq: 5, protectedSeqs: [3] });
+    expect(cut?.dropped.map((part) => part.seq)).toEqual([1]);
+    const after = buildView({ ...input, checkpoint: { ...checkpoint, protectedSeqs: cut?.protectedSeqs ?? [] } });
+    expect(after.parts.map((part) => part.seq)).toEqual([null, 3, 5, 6]);
+    expect(cut?.keptTokens).toBe(itemsTokens(after.items.slice(1)));
+  });
+
   test('nothing is cut when all of it is recent, or when there is but one group', () => {
     expect(cutPoint(viewOf(sessionOf(TASK)), { keepRecent: 5000 })).toBeUndefined();
     expect(cutPoint(viewOf(sessionOf([user(LONG)])), { keepRecent: 1 })).toBeUndefined();
