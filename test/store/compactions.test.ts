@@ -170,6 +170,10 @@ describe.each(availableStores())('$kind: phases of a compaction', ({ location, m
     await run.commit(0, [assistantItem('so')], { costUsd: 1 });
     await run.phase('c1', 'summary', { usage: [{ model: 'm', usage: usage(1), costUsd: 0.5 }] });
     expect(await store.run('r1')).toMatchObject({ costUsd: 1.5 });
+    await run.phase('c1', 'flush', { usage: [{ model: 'm', usage: null, costUsd: null }] });
+    await run.begin(1);
+    await run.commit(1, [assistantItem('on')], { costUsd: 1 });
+    expect(await store.run('r1')).toMatchObject({ costUsd: null });
   });
 });
 

@@ -22,6 +22,7 @@ describe('the id of a fact', () => {
     for (const text of ['  I like\n\ttea ', 'i LIKE tea', 'I like tea.', 'I like tea!'])
       expect(id(text)).toBe(id('I like tea'));
     expect(id('Caf\u00e9')).toBe(id('cafe\u0301'));
+    expect(id('Caf\u00e9', 'file')).toBe(id('Cafe\u0301', 'file'));
     expect(id('Straße')).toBe(id('STRASSE'));
   });
 
@@ -47,7 +48,8 @@ describe.each(availableStores())('$kind: facts', ({ make }) => {
     const store = await opened();
     const [first] = await store.putFacts('s', [fact('I like tea')]);
     expect(first).toMatchObject({ sessionId: 's', text: 'I like tea', status: 'active', sourceSeq: 1 });
-    const again = await store.putFacts('s', [fact('i like tea.', { sourceSeq: 9 }), fact('new'), fact('I LIKE TEA')]);
+    const more = [fact('i like tea.', { sourceSeq: 9 }), fact('new'), fact('NEW'), fact('I LIKE TEA')];
+    const again = await store.putFacts('s', more);
     expect(again).toEqual([first, expect.objectContaining({ text: 'new' })]);
     expect((await store.facts({ sessionId: 's' })).map(({ text }) => text)).toEqual(['new', 'I like tea']);
   });
