@@ -1,5 +1,6 @@
 import { textTokens } from '../transcript/text-tokens.ts';
 import { isObserved, type ViewPart } from '../transcript/view.ts';
+import { tailOf } from '../transcript/well-formed.ts';
 import { holdsIdentifier, type Identifier, type IdentifierKind, identifiersOf } from './identifiers.ts';
 import { spokenText, storedItem } from './item-text.ts';
 import { type ArtifactLedger, writtenFiles } from './ledger.ts';
@@ -117,7 +118,9 @@ function earlierIdentifiers(previous: string): readonly RecordedIdentifier[] {
 }
 
 const STOP_WORDS = new Set(
-  'a an and are as at be by for from has have in is it its of on or that the this to was were will with'.split(' '),
+  'a an and are as at be by for from has have in is it its of on or that the this to was were will with path file url'.split(
+    ' ',
+  ),
 );
 
 /** The few words before a name on its line: what an order, a port, a file is for. */
@@ -129,8 +132,9 @@ function aboutOf(text: string, { start }: Identifier): string {
   if (cjk !== undefined) return cjk.slice(-6);
   const words = clean
     .split(/\s+/)
-    .filter((word) => word !== '' && !STOP_WORDS.has(word.toLowerCase()) && !/\d/.test(word));
-  return words.slice(-2).join(' ').slice(-30).trim();
+    .map((word) => word.replace(/^[-']+|[-']+$/g, ''))
+    .filter((word) => /^\p{L}+/u.test(word) && !/\d/.test(word) && !STOP_WORDS.has(word.toLowerCase()));
+  return tailOf(words.slice(-2).join(' '), 30).trim();
 }
 
 export interface Restored {

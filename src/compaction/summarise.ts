@@ -146,7 +146,8 @@ class SummaryWork {
       hasPrevious: previous !== undefined,
       ...(firstKept === undefined ? {} : { firstKept: firstWords(firstKept) }),
     };
-    const tried = await this.gated('ride', this.required, (ask, piece, maxOutputTokens) => ({
+    const how = { mode: 'ride', mustKeep: this.required, lenient: false } as const;
+    const tried = await this.gated(how, (ask, piece, maxOutputTokens) => ({
       mode: 'ride',
       piece,
       message: rideMessage(ask, range),
@@ -204,7 +205,8 @@ class SummaryWork {
   }
 
   private async piece(transcript: string, previous: string | undefined, final: boolean): Promise<Tried> {
-    return this.gated('rendered', final ? this.required : [], (ask, piece, maxOutputTokens, withoutReasoning) => ({
+    const how = { mode: 'rendered', mustKeep: final ? this.required : [], lenient: !final } as const;
+    return this.gated(how, (ask, piece, maxOutputTokens, withoutReasoning) => ({
       mode: 'rendered',
       piece,
       ...renderedPrompt(ask, { transcript, previous }),
@@ -228,8 +230,11 @@ class SummaryWork {
 
   /** Asks, measures, and asks once more with what was wrong; a second fault that can be mended is mended. */
   private async gated(
-    mode: 'ride' | 'rendered',
-    mustKeep: readonly string[],
+    {
+      mode,
+      mustKeep,
+      lenient,
+    }: { readonly mode: 'ride' | 'rendered'; readonly mustKeep: readonly string[]; readonly lenient: boolean },
     request: (ask: SummaryAsk, piece: number, maxOutputTokens: number, withoutReasoning: boolean) => SummaryRequest,
   ): Promise<Tried> {
     let best: Written | undefined;
@@ -248,6 +253,8 @@ class SummaryWork {
       if (report.problems.length === 0) return good(written);
       this.problems.push(...report.problems);
       if (!report.unusable && (best === undefined || better(report, best.report))) best = written;
+      // A piece is merged into the next one: only what the whole summary is measured by is worth another question.
+      if (best !== undefined && lenient) return good(best);
       // In a ride an answer of calls means that the agent went on with its work: it will again.
       if (mode === 'ride' && report.unusable) return { status: 'bad' };
       problems = report.problems;
@@ -263,9 +270,9 @@ class SummaryWork {
   ): Promise<SummaryAnswer> {
     const { outputTokens } = this.input;
     const first = await this.asked(request(this.asks + 1, outputTokens, false));
-    if (!thoughtOnly(first) || mode === 'ride') return first;
+    if (!thoughtOnly(first) || mode === 'ride' || this.asks >= MAX_ASKS) return first;
     const wide = await this.asked(request(this.asks + 1, outputTokens * 2, false));
-    if (!thoughtOnly(wide)) return wide;
+    if (!thoughtOnly(wide) || this.asks >= MAX_ASKS) return wide;
     return this.asked(request(this.asks + 1, outputTokens * 2, true));
   }
 
@@ -294,7 +301,7 @@ class SummaryWork {
     return {
       ...report,
       problems: [...more, ...report.problems],
-      unusable: report.unusable || (hadCalls && own === ''),
+      unusable: report.unusable || hadCalls,
     };
   }
 

@@ -97,6 +97,7 @@ describe('the ladder', () => {
 
   test.each<[string, SummaryAnswer]>([
     ['a call', says('', { hadCalls: true })],
+    ['a call beside a summary', says(summaryOf('8841-K'), { hadCalls: true })],
     ['nothing', says('')],
     ['white space', says('  \n ')],
     ['thoughts only', THOUGHT],
