@@ -38,6 +38,7 @@ test('signals, updates and queries', () => {
 test('error codes', () => {
   expect(Object.keys(ERROR_HINTS).sort()).toEqual([
     'BudgetExceeded',
+    'CompactionFailed',
     'ConfigInvalid',
     'ContextUnfittable',
     'Fenced',
