@@ -136,7 +136,7 @@ describe('providers', () => {
       toolChoice: 'auto',
       messages: [
         { role: 'user', content: [{ type: 'text', text: 'go' }] },
-        { role: 'assistant', content: [{ type: 'thinking', text: 'I look first.', part: 0, response, replay }, call] },
+        { role: 'assistant', response, content: [{ type: 'thinking', text: 'I look first.', part: 0, replay }, call] },
         {
           role: 'tool',
           content: [{ type: 'tool_result', callId: 'call_1', name: 'look', status: 'ok', content: [] }],
