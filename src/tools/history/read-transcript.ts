@@ -29,6 +29,7 @@ export function createReadTranscript(store: TranscriptReader): Tool {
     description: `Reads earlier items of this conversation by number, word for word, summarised or cut ones too; at most ${MAX_CHARS} characters at once, then read on with start.`,
     input,
     annotations: { title: 'Read transcript', readOnlyHint: true, openWorldHint: false },
+    quick: true,
     resultSemantic: 'factual',
     label: ({ seq, count = 1 }) => `read_transcript #${seq}${count > 1 ? ` and ${count - 1} more` : ''}`,
     execute: async ({ seq, count = 1, start = 0 }, { sessionId }) => {

@@ -33,6 +33,7 @@ export function createRecall(store: MemoryReader): Tool {
       'Finds remembered facts, and files, commands, URLs and exact names of this conversation. Without a query it lists the memories.',
     input,
     annotations: { title: 'Recall', readOnlyHint: true, openWorldHint: false },
+    quick: true,
     resultSemantic: 'factual',
     label: ({ query = '' }) => `recall ${query}`,
     execute: async ({ query = '' }, { sessionId }) => {
