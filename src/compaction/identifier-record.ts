@@ -137,6 +137,9 @@ function aboutOf(text: string, { start }: Identifier): string {
   return tailOf(words.slice(-2).join(' '), 30).trim();
 }
 
+/** What the line ends between two sections may cost. */
+const JOINT_TOKENS = 2;
+
 export interface Restored {
   /** The section, or nothing. */
   readonly section: string;
@@ -152,8 +155,10 @@ export interface Restored {
  */
 export function restoreIdentifiers(text: string, record: readonly RecordedIdentifier[], limitTokens: number): Restored {
   const missing = record.filter((entry) => !holdsIdentifier(text, entry.text));
-  const fits = (section: string): boolean => textTokens(`${text}\n\n${section}`) <= limitTokens;
-  const ordered = shared(missing, limitTokens - textTokens(text));
+  // Two tokens more than both: what a joint may cost. Measured apart, as the text is long and tried against often.
+  const room = limitTokens - textTokens(text) - JOINT_TOKENS;
+  const fits = (section: string): boolean => textTokens(section) <= room;
+  const ordered = shared(missing, room);
   const count = greatest(ordered.length, (n) => fits(sectionOf(ordered.slice(0, n), 0)));
   if (count === 0) return { section: '', count: 0 };
   const kept = ordered.slice(0, count);

@@ -76,7 +76,7 @@ export function holdsIdentifier(text: string, identifier: string): boolean {
 }
 
 function isWord(char: string): boolean {
-  return /[A-Za-z0-9_]/.test(char);
+  return (char >= '0' && char <= '9') || (char >= 'a' && char <= 'z') || (char >= 'A' && char <= 'Z') || char === '_';
 }
 
 function blanked(text: string, pattern: RegExp): string {

@@ -150,7 +150,8 @@ export async function endlessSession(writer: Writer, steps: number) {
       const recall = planted.filter((name) => body.includes(name)).length / planted.length;
       worst = Math.min(worst, recall);
     }
-    const n = step % 5 === 0 ? step / 5 : undefined;
+    // Two facts in five steps.
+    const n = Math.floor(step * 0.4) > Math.floor((step - 1) * 0.4) ? Math.floor(step * 0.4) : undefined;
     const inOutput = n !== undefined && n % 2 === 0;
     if (n !== undefined) planted.push(fact(n));
     if (n !== undefined && !inOutput) add(assistant(`r${step}`, `I found ${fact(n)} in the list.`), step);
