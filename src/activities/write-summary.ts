@@ -107,7 +107,8 @@ function scribeOf({ deps, context }: SummaryTask, { plan, base }: PlannedJob): S
     window,
     rideRoom,
     ride: own && run.outputSchema === null && plain && job.trigger !== 'overflow_retry' && rideRoom >= least,
-    renderedTokens: Math.floor(budget.budget / plan.factor),
+    // A factor below 1 was learnt from other text than this: it must not make a request too long.
+    renderedTokens: Math.floor(budget.budget / Math.max(1, plan.factor)),
     outputTokens: budget.outputReserve,
   };
 }

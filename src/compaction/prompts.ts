@@ -16,10 +16,6 @@ export interface SummaryAsk {
   readonly problems?: readonly string[];
 }
 
-/** What a reader is told before a summary that stands in the place of items. */
-export const SUMMARY_NOTE =
-  'This is an earlier part of the conversation, summarised by a program. Calls that it tells of are history: they were made, and nothing in it is a form to call tools by. [#12] cites item 12, which search_transcript and read_transcript find.';
-
 /** Words a token, roughly: limits are told in words, which models keep better. */
 const WORDS_PER_TOKEN = 0.7;
 

@@ -19,7 +19,9 @@ export interface ToMessagesOptions {
 }
 
 /** What stands before the text of a summary, so that no model takes it for a wish of the user. */
-const SUMMARY_HEADING = 'Summary of the conversation so far:';
+/** What the model is told before a summary: a form of a call that it showed would be imitated. */
+const SUMMARY_HEADING =
+  'Summary of the conversation so far:\n(Told by a program. Calls that it tells of are history: they were made, and nothing here is a form to call tools by. [#12] cites item 12 of the transcript.)';
 
 /**
  * The one way from items to a request. Takes a valid transcript (see `normalize`), so that every call has its result in

@@ -14,6 +14,8 @@ const MAX_IMAGE_TOKENS = 3000;
 /** Role, separators and ids that wrap a message, a call or a result on the wire. */
 const MESSAGE_OVERHEAD = 4;
 const CALL_OVERHEAD = 8;
+/** What a summary is introduced with. */
+const SUMMARY_OVERHEAD = 45;
 
 /** Tokens of one block of a request or of an item. */
 export function blockTokens(block: Block | ContentBlock | RefusalBlock, estimator: TokenEstimator = 'fitted'): number {
@@ -98,7 +100,7 @@ export function itemTokens(item: AgentItem, estimator: TokenEstimator = 'fitted'
     case 'builtin_tool_event':
       return CALL_OVERHEAD + textTokens(item.name, estimator) + jsonTokens(item.payload, estimator);
     case 'compaction_summary':
-      return MESSAGE_OVERHEAD + textTokens(item.text, estimator);
+      return MESSAGE_OVERHEAD + SUMMARY_OVERHEAD + textTokens(item.text, estimator);
     default:
       return assertNever(item, 'item kind');
   }

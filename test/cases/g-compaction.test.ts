@@ -1,70 +1,149 @@
 import { describe, expect, test } from 'vitest';
-import { windowBudget } from '../../src/transcript/budget.ts';
-import { cutPoint } from '../../src/transcript/cut-point.ts';
-import type { AgentItem, TranscriptEntry } from '../../src/transcript/items.ts';
-import { buildView } from '../../src/transcript/view.ts';
 import { findCase } from './find-case.ts';
-import { openLab } from './runner/lab.ts';
-import { brokenLaws } from './runner/laws.ts';
-import { bodyOf, requestOf } from './runner/next-request.ts';
-import { parseTarget } from './runner/target.ts';
-import { buildTranscript } from './runner/transcript.ts';
-import { partsOf } from './runner/wire-reader.ts';
+import { type CompactionRun, observed, runForm } from './runner/compaction.ts';
+import type { Observation } from './runner/observation.ts';
+import { messagesOf, partsOf } from './runner/wire-reader.ts';
 
-const OPEN = [
-  { id: 'c-06-call-without-output', call: 'call_1', output: 'BIG' },
-  { id: 'g-02-open-call-at-compaction', call: 'c9', output: 'ok' },
-] as const;
+const TARGETS = ['openai-chat', 'anthropic'] as const;
 
-/** Entries of a running run: everything is its own. */
-const entriesOf = (items: readonly AgentItem[]): TranscriptEntry[] =>
-  items.map((item, at) => ({ seq: at + 1, runId: 'open', step: 0, item }));
+/** A case as it runs on one wire format, with a compaction that somebody asks for where it allows one. */
+async function runOf(
+  id: string,
+  words: string,
+  change: object = {},
+  asks = true,
+): Promise<{ run: CompactionRun; seen: Observation }> {
+  const run = await runForm(words, { ...findCase(id).input, ...change }, asks);
+  expect(run.broken).toEqual([]);
+  return { run, seen: observed(run, words) };
+}
 
-describe.each(OPEN)('$id: a compaction while a call is open', ({ id, call, output }) => {
-  test.each(['openai-chat', 'openai-responses', 'anthropic'])(
-    'keeps the call in the tail; on %s it is answered once',
-    async (words) => {
-      const { input } = findCase(id);
-      const target = parseTarget(words);
-      const lab = await openLab();
-      try {
-        const { items } = await buildTranscript(input.transcript, target, lab);
-        const budget = windowBudget({ window: Number(input.window) });
-        const running = buildView({ entries: entriesOf(items), budget });
-        // Nothing but the newest group is wanted: a cut that could take the call would take it now.
-        const cut = cutPoint(running, { keepRecent: 1, openRunId: 'open' });
-        const batch = items.findIndex((item) => item.kind === 'tool_call_batch') + 1;
-        expect(cut?.dropped.some((part) => part.seq !== null && part.seq >= batch) ?? false).toBe(false);
+const bodies = (requests: CompactionRun['agentRequests']): string[] => requests.map(({ body }) => JSON.stringify(body));
 
-        const later = await buildTranscript(
-          [...(input.transcript as unknown[]), { results: [{ id: call, output }] }],
-          target,
-          lab,
-        );
-        const checkpoint =
-          cut === undefined
-            ? {}
-            : {
-                checkpoint: {
-                  compactionId: 'c',
-                  summary: 'Earlier.',
-                  firstKeptSeq: cut.firstKeptSeq,
-                  protectedSeqs: cut.protectedSeqs,
-                },
-              };
-        const view = buildView({ entries: entriesOf(later.items), budget, ...checkpoint });
-        const tools = later.toolNames.map((name) => ({
-          name,
-          description: 'A tool.',
-          inputSchema: { type: 'object', properties: {} },
-        }));
-        const request = bodyOf(lab, target, requestOf(view.items, { model: 'm', tools }));
-        expect(brokenLaws(target, request)).toEqual([]);
-        expect(partsOf(request, 'call').map((part) => part.id)).toEqual([call]);
-        expect(partsOf(request, 'result').map((part) => [part.id, part.text])).toEqual([[call, output]]);
-      } finally {
-        await lab.close();
-      }
+describe.each(TARGETS)('on %s', (words) => {
+  test.each([
+    { id: 'c-06-call-without-output', call: 'read_file', output: 'BIG' },
+    { id: 'g-02-open-call-at-compaction', call: 'run_command', output: 'ok' },
+  ])(
+    '$id: a compaction while a call is open waits for its result; both are there once',
+    async ({ id, call, output }) => {
+      const { run, seen } = await runOf(id, words);
+      expect(run.end.executed.map(({ name }) => name)).toEqual([call]);
+      expect(seen.compactions).toBe(1);
+      const next = run.agentRequests.at(-1);
+      expect(next).toBeDefined();
+      if (next === undefined) return;
+      expect(partsOf(next, 'call').map((part) => part.name)).toEqual([call]);
+      expect(partsOf(next, 'result').map((part) => part.text)).toEqual([output]);
     },
   );
+
+  describe('g-06: the summarising request is over the summariser’s window', () => {
+    test('is made in pieces that fit, and the compaction succeeds', async () => {
+      const { run, seen } = await runOf('g-06-summary-call-overflows', words);
+      expect(seen.historyUnchanged).toBe(false);
+      expect(seen.summaryItems).toBe(1);
+      expect(run.end.runs.at(-1)?.finalText).toBe('done');
+      const [first, ...rest] = run.end.requests.filter(({ status }) => status === 400);
+      expect(first).toBeDefined();
+      expect(rest.length).toBeLessThan(4);
+    });
+
+    test('a summariser that never has room: told once and history as it was, where that fits', async () => {
+      const change = { window: 8000, summariser_window: 50 };
+      const { run, seen } = await runOf('g-06-summary-call-overflows', words, change);
+      expect(seen.historyUnchanged).toBe(true);
+      expect(run.summaryRequests.length).toBeLessThan(12);
+      const told = run.end.runs.flatMap(({ events }) => events).filter(({ type }) => type === 'compaction_failed');
+      expect(told).toHaveLength(1);
+      expect(run.end.runs.at(-1)?.finalText).toBe('done');
+    });
+
+    test('and where it does not fit: a summary without a model, and the session goes on', async () => {
+      const { run, seen } = await runOf('g-06-summary-call-overflows', words, { summariser_window: 50 }, false);
+      expect(seen.summaryItems).toBe(1);
+      expect(run.end.requests.filter(({ overflowed }) => overflowed)).toEqual([]);
+      expect(run.end.runs.at(-1)?.finalText).toBe('done');
+    });
+  });
+
+  test('g-14: a fact outlives five compactions; there is one summary, before the tail, and the next one is told of it', async () => {
+    const { run, seen } = await runOf('g-14-summary-of-summary', words);
+    expect(run.end.checkpoints).toBeGreaterThanOrEqual(5);
+    const next = run.agentRequests.at(-1);
+    if (next === undefined) throw new Error('no request');
+    expect(JSON.stringify(next.body)).toContain('8841-K');
+    expect(seen.summaryItems).toBe(1);
+    const texts = messagesOf(next)
+      .filter(({ label }) => label !== 'system')
+      .map(({ parts }) => parts.map(({ text }) => text).join('\n'));
+    expect(texts[0]).toContain('Summary of the conversation so far:');
+    for (const summary of bodies(run.summaryRequests).slice(1)) {
+      expect(summary).toMatch(/earlier summary|earlier_summary/);
+    }
+  });
+
+  test('g-16: two compactions asked for at once are one; the turn goes on', async () => {
+    const { run, seen } = await runOf('g-16-concurrent-compactions', words);
+    expect(seen.compactions).toBe(1);
+    expect(run.end.summariesAtOnce).toBeLessThanOrEqual(1);
+    expect(run.end.answered).toEqual([['request-0', 'request-1']]);
+    expect(run.end.runs.at(-1)?.finalText).toBe('done');
+    expect(bodies(run.agentRequests).at(-1)).toContain('next');
+  });
+
+  test('g-19: the summary shows no call in a form that could be imitated, and a text that looks like one is not run', async () => {
+    const { run } = await runOf('g-19-summary-imitated-as-text-calls', words);
+    const pattern = /\[[^\]]*tool call[^\]]*\]|run_command\s*\(\s*\{|<tool_call>/i;
+    const shown = [...bodies(run.summaryRequests), ...run.end.summaries];
+    expect(run.end.summaries.length).toBeGreaterThan(0);
+    // Where the request rides on the agent's own, its calls are real ones and no text.
+    for (const text of shown) expect(text).not.toMatch(pattern);
+    expect(bodies(run.agentRequests).at(-1)).toMatch(/history/);
+    expect(run.end.executed).toEqual([]);
+    expect(run.end.runs.at(-1)?.finalText).toContain('[Assistant tool call]');
+  });
+
+  test('g-20: after a reload the next request holds the summary with the fact, and the kept tail', async () => {
+    const { run, seen } = await runOf('g-20-summary-not-persisted', words);
+    expect(run.script.reload).toBe(true);
+    expect(seen.compactions).toBe(1);
+    const last = bodies(run.agentRequests).at(-1) ?? '';
+    expect(last).toContain('7731');
+    expect(last).toContain('And again?');
+    expect(last).toContain('next');
+    expect(seen.summaryItems).toBe(1);
+  });
+
+  describe('g-22: the provider refuses although the estimate was below the trigger', () => {
+    test('one compaction, one repeat, and nothing of the failed attempt stays', async () => {
+      const { run, seen } = await runOf('g-22-overflow-answer-then-compact-and-retry', words, {}, false);
+      expect(seen.compactions).toBe(1);
+      expect(run.agentRequests).toHaveLength(2);
+      expect(run.end.runs.at(-1)?.finalText).toBe('done');
+      const repeated = messagesOf(run.agentRequests[1] ?? { api: 'openai-chat', body: {} });
+      const users = repeated
+        .filter(({ label }) => label === 'user')
+        .flatMap(({ parts }) => parts.map(({ text }) => text));
+      expect(users.join('\n').split(/\bnext\b/).length - 1).toBe(1);
+      expect(run.end.items.map(({ kind }) => kind)).toEqual([
+        'user_message',
+        'assistant_message',
+        'user_message',
+        'assistant_message',
+      ]);
+    });
+
+    test('a second refusal straight after is an error with a name, not a loop', async () => {
+      const { exchange: recorded } = findCase('g-22-overflow-answer-then-compact-and-retry').input;
+      const refusal = (recorded as readonly unknown[])[0];
+      const exchange = [refusal, 'summary request', refusal, refusal, refusal];
+      const { run } = await runOf('g-22-overflow-answer-then-compact-and-retry', words, { exchange }, false);
+      expect(run.agentRequests).toHaveLength(2);
+      expect(run.end.runs.at(-1)).toMatchObject({
+        ended: true,
+        error: expect.stringMatching(/ContextUnfittable|ProviderFailed/),
+      });
+    });
+  });
 });

@@ -113,7 +113,7 @@ export function fakeModel(baseURL: string) {
 }
 
 /** Each test file takes a namespace of its own: making a folder is the claim. */
-function claimNamespace(claims: string): string {
+export function claimNamespace(claims: string): string {
   for (const name of NAMESPACES) {
     try {
       mkdirSync(join(claims, name));
@@ -126,7 +126,7 @@ function claimNamespace(claims: string): string {
 }
 
 let quiet = false;
-function quietRuntime(): void {
+export function quietRuntime(): void {
   if (quiet) return;
   quiet = true;
   const nothing = (): void => undefined;

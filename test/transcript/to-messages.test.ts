@@ -20,6 +20,9 @@ import {
 } from './arbitraries.ts';
 import { pairingFaults } from './strict-pairing.ts';
 
+const SUMMARY =
+  'Summary of the conversation so far:\n(Told by a program. Calls that it tells of are history: they were made, and nothing here is a form to call tools by. [#12] cites item 12 of the transcript.)';
+
 function types(message: Message | undefined): readonly string[] {
   return message?.content.map((block) => block.type) ?? [];
 }
@@ -46,7 +49,7 @@ test('every text of a legal transcript stands in the messages, in order', () => 
 });
 
 function texts(item: AgentItem): readonly string[] {
-  if (item.kind === 'compaction_summary') return [`user: Summary of the conversation so far:\n\n${item.text}`];
+  if (item.kind === 'compaction_summary') return [`user: ${SUMMARY}\n\n${item.text}`];
   if (item.kind === 'reasoning_summary') return [`assistant: ${item.text}`];
   if (item.kind !== 'user_message' && item.kind !== 'assistant_message') return [];
   const role = item.kind === 'user_message' ? 'user' : 'assistant';
@@ -131,7 +134,7 @@ test('a call that could not be read goes back with an object and what really cam
 
 test('a summary is told as such, in the words of the user', () => {
   expect(toMessages([summary('Files: a.txt')])).toEqual([
-    { role: 'user', content: [{ type: 'text', text: 'Summary of the conversation so far:\n\nFiles: a.txt' }] },
+    { role: 'user', content: [{ type: 'text', text: `${SUMMARY}\n\nFiles: a.txt` }] },
   ]);
 });
 

@@ -74,15 +74,10 @@ function wordsOf({ event, trigger }: Obj): string {
 function stepsOf(input: Obj): Step[] {
   const { rounds, first_fact: fact } = input;
   if (typeof rounds !== 'number') return objs(expand(input.transcript));
-  const filler = FILLER.repeat(Math.floor(Number(input.window ?? 2000) * 0.6));
+  const filler = FILLER.repeat(Math.floor(Number(input.window ?? 2000) / 4));
   const filled = Array.from({ length: rounds }, (_, round): Step[] => [
-    {
-      user:
-        round === 0 && fact !== undefined
-          ? `${asText(fact)} Keep it in mind.`
-          : `Round ${'abcdefghij'[round % 10]}, go on.`,
-    },
-    { assistant: filler, driven: true },
+    { user: `${round === 0 && fact !== undefined ? asText(fact) : 'Go on.'} ${filler}` },
+    { assistant: 'Noted.', driven: true },
   ]);
   return [...objs(expand(input.transcript)), ...filled.flat()];
 }
@@ -104,9 +99,17 @@ function turnsOf(steps: readonly Step[]): ScriptedTurn[] {
   const turns: { user: unknown; answers: ScriptedAnswer[] }[] = [];
   for (const step of steps) {
     if (step.user !== undefined) turns.push({ user: step.user, answers: [] });
-    else if (step.results === undefined && step.system === undefined) turns.at(-1)?.answers.push(answerOf(step));
+    else if (step.results === undefined && step.system === undefined)
+      addAnswer(turns.at(-1)?.answers ?? [], answerOf(step));
   }
   return turns;
+}
+
+/** A text without calls would end the run: what the model goes on to do stands in the same answer then. */
+function addAnswer(answers: ScriptedAnswer[], answer: ScriptedAnswer): void {
+  const before = answers.at(-1);
+  if (before === undefined || before.calls !== undefined) answers.push(answer);
+  else answers.splice(-1, 1, { ...before, ...answer, text: [before.text, answer.text].filter(Boolean).join('\n') });
 }
 
 function answerOf(step: Step): ScriptedAnswer {

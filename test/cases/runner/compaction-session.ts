@@ -5,6 +5,7 @@ import pino from 'pino';
 import type { AgentSpec } from '../../../src/activities/agents.ts';
 import { createActivities } from '../../../src/activities/create-activities.ts';
 import { compactionConfig } from '../../../src/compaction/config.ts';
+import type { CompactionResult } from '../../../src/compaction/models.ts';
 import type { SendMessage } from '../../../src/contract/messages.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
 import { createProviderRegistry } from '../../../src/providers/registry.ts';
@@ -44,8 +45,10 @@ export interface SessionEnd {
   readonly executed: Executed;
   /** Summaries that were being written at the same time, at most. */
   readonly summariesAtOnce: number;
-  /** Requests for the agent that had been answered or refused when the first compaction began. */
-  readonly agentRequestsBeforeCompaction: number;
+  /** Ids of the requests that each compaction answered. */
+  readonly answered: readonly (readonly string[])[];
+  /** Texts of the checkpoints, oldest first. */
+  readonly summaries: readonly string[];
 }
 
 const SESSION = 'case';
@@ -108,18 +111,21 @@ export async function compactionSession({
       bench = await openBench(setup);
       runs.push(await driveRun({ ...bench.driven, runId: 'run-again' }, 'And again?'));
     }
+    const checkpoints = await bench.store.checkpoints(SESSION);
+    const results = await bench.store.compactionResults(SESSION);
     return {
       runs,
       items: (await bench.store.entries(SESSION)).map(({ item }) => item),
       imported,
-      checkpoints: (await bench.store.checkpoints(SESSION)).length,
-      compactions: (await bench.store.compactionResults(SESSION)).length,
+      checkpoints: checkpoints.length,
+      compactions: results.length,
       requests: server.requests,
       asked,
       media: transcript.media,
       executed,
       summariesAtOnce: model.most(),
-      agentRequestsBeforeCompaction: model.agentBefore(),
+      answered: results.map(({ output }) => (output as unknown as CompactionResult).requests),
+      summaries: checkpoints.map(({ summary }) => summary),
     };
   } finally {
     await bench.store.close();
@@ -141,27 +147,25 @@ function scriptedServer(script: CompactionScript, input: Obj) {
   let queue: CompactionScript['turns'][number]['answers'] = [];
   let running = 0;
   let most = 0;
-  let agent = 0;
-  let before: number | undefined;
   return {
     turn(answers: typeof queue): void {
       queue = answers;
     },
     most: () => most,
-    agentBefore: () => before ?? agent,
     async answer(request: BilledRequest['asked']) {
       if (isSummarising(request)) {
-        before ??= agent;
         running += 1;
         most = Math.max(most, running);
         await new Promise((resolve) => setTimeout(resolve, 5));
         running -= 1;
         return script.summariser(request);
       }
-      agent += 1;
       const [next, ...rest] = queue;
       queue = rest;
-      return next ?? { text: input.rounds === undefined ? 'done' : 'Noted.' };
+      // What a transcript holds was said, however long it is.
+      return next === undefined
+        ? { text: input.rounds === undefined ? 'done' : 'Noted.' }
+        : { ...next, unlimited: true };
     },
   };
 }

@@ -228,9 +228,8 @@ class Driver {
         failures[callId] = { status: 'error', message: error instanceof Error ? error.message : 'failed' };
       }
     };
-    const open = calls.filter((call) => call.settled !== true);
-    if (this.#driven.sequential === true) for (const call of open) await one(call);
-    else await Promise.all(open.map(one));
+    if (this.#driven.sequential === true) for (const call of calls) await one(call);
+    else await Promise.all(calls.map(one));
     return failures;
   }
 

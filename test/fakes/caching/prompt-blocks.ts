@@ -13,16 +13,25 @@ export interface PromptBlock {
   readonly mark?: '5m' | '1h';
 }
 
-/** Flattens a request to the blocks that its provider reads, counts and caches. */
+/**
+ * Flattens a request to the blocks that its provider reads, counts and caches. Messages, calls and results are wrapped as in
+ * the one chat format that a vendor of both tokenizer and models has published
+ * (https://github.com/openai/harmony/blob/main/docs/format.md).
+ */
 export function promptBlocks(api: CachingApi, body: Obj): PromptBlock[] {
   return api === 'anthropic' ? anthropicBlocks(body) : chatBlocks(body);
 }
+
+/** Stands in a rendered prompt for one special token (`<|start|>`, `<|message|>`, …). */
+const SPECIAL = '\u0001';
+const SPECIAL_ID = 200_006;
 
 /** Tokens of a text by a real tokenizer (o200k_base). */
 export function tokensOf(text: string): readonly number[] {
   const known = KNOWN.get(text);
   if (known !== undefined) return known;
-  const tokens = encode(text, { disallowedSpecial: new Set() });
+  const pieces = text.split(SPECIAL).map((piece) => encode(piece, { disallowedSpecial: new Set() }));
+  const tokens = pieces.flatMap((piece, at) => (at === 0 ? piece : [SPECIAL_ID, ...piece]));
   if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
   KNOWN.set(text, tokens);
   return tokens;
@@ -49,9 +58,7 @@ function anthropicBlocks(body: Obj): PromptBlock[] {
     ...system.map((block) => blockOf('system', `system\n${String(block.text)}\n`, block)),
     ...objects(body.messages).flatMap(({ role, content }) => {
       const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : objects(content);
-      return parts.map((part, at) =>
-        blockOf('messages', `${at === 0 ? `\n${String(role)}\n` : ''}${rendered(part)}`, part),
-      );
+      return parts.map((part) => blockOf('messages', rendered(part, String(role)), part));
     }),
   ];
   const last = blocks.at(-1);
@@ -69,36 +76,52 @@ function chatBlocks(body: Obj): PromptBlock[] {
     ...format,
     ...objects(body.messages).map((message) => {
       const level = message.role === 'system' || message.role === 'developer' ? 'system' : 'messages';
-      return blockOf(level, `\n${String(message.role)}\n${chatText(message)}`);
+      return blockOf(level, chatText(message));
     }),
   ];
 }
 
-function chatText({ content, tool_calls: calls, reasoning_content: reasoning }: Obj): string {
-  const parts = typeof content === 'string' ? content : objects(content).map(rendered).join('\n');
+function chatText({ role, content, tool_calls: calls, reasoning_content: reasoning }: Obj): string {
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : objects(content);
+  const texts = parts.map((part) => (role === 'tool' ? result(String(part.text)) : rendered(part, String(role))));
   const asked = objects(calls).map(({ function: fn }) =>
-    isObject(fn) ? `\ncall ${String(fn.name)} ${String(fn.arguments)}` : '',
+    isObject(fn) ? call(String(fn.name), String(fn.arguments)) : '',
   );
-  return `${typeof reasoning === 'string' ? `${reasoning}\n` : ''}${parts}${asked.join('')}`;
+  return [...(typeof reasoning === 'string' ? [thought(reasoning)] : []), ...texts, ...asked].join('');
 }
 
+const message = (header: string, text: string): string => `${SPECIAL}${header}${SPECIAL}${text}${SPECIAL}`;
+const call = (name: string, args: string): string =>
+  message(`assistant${SPECIAL}commentary to=functions.${name} ${SPECIAL}json`, args);
+const result = (text: string): string => message(`functions to=assistant${SPECIAL}commentary`, text);
+const thought = (text: string): string => message(`assistant${SPECIAL}analysis`, text);
+
 /** A content block as text; ids that only pair calls with results are no words of the prompt. */
-function rendered(block: Obj): string {
+function rendered(block: Obj, role: string): string {
   switch (block.type) {
     case 'text':
-      return String(block.text);
+      return message(role, String(block.text));
     case 'thinking':
-      return `thinking\n${String(block.thinking)}`;
+      return thought(String(block.thinking));
     case 'tool_use':
-      return `call ${String(block.name)} ${JSON.stringify(block.input)}`;
+      return call(String(block.name), JSON.stringify(block.input));
     case 'tool_result':
-      return `result\n${typeof block.content === 'string' ? block.content : objects(block.content).map(rendered).join('\n')}`;
-    default:
+      return result(
+        typeof block.content === 'string' ? block.content : objects(block.content).map(inResult).join('\n'),
+      );
+    default: {
       // Media and what else there is: told apart by its bytes, at a flat price.
-      return `${String(block.type)} ${createHash('sha1')
+      const hash = createHash('sha1')
         .update(JSON.stringify(unmarked(block)))
-        .digest('hex')}`;
+        .digest('hex');
+      return message(role, `${String(block.type)} ${hash}`);
+    }
   }
+}
+
+/** A piece of a result: its words, or what stands for its picture. */
+function inResult(block: Obj): string {
+  return block.type === 'text' ? String(block.text) : rendered(block, 'tool');
 }
 
 function unmarked({ cache_control: _, ...rest }: Obj): Obj {

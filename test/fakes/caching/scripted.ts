@@ -8,6 +8,8 @@ export interface ScriptedAnswer {
   readonly calls?: readonly { readonly name: string; readonly args: unknown }[];
   /** Says that the output limit cut it, although it did not. */
   readonly cut?: boolean;
+  /** Goes out whole, whatever limit the request names. */
+  readonly unlimited?: boolean;
   /** Reported instead of what was counted. */
   readonly usage?: { readonly input: number; readonly output: number };
   /** An HTTP error instead. */
@@ -31,7 +33,7 @@ export interface LimitedAnswer {
 
 /** Reasoning is written first and eats the limit; text gets the rest; calls that no longer fit are left out. */
 export function limited(answer: ScriptedAnswer, maxOutput: number | undefined): LimitedAnswer {
-  let room = maxOutput ?? Number.POSITIVE_INFINITY;
+  let room = answer.unlimited === true || maxOutput === undefined ? Number.POSITIVE_INFINITY : maxOutput;
   const take = (text: string): { text: string; tokens: number; cut: boolean } => {
     const tokens = tokensOf(text);
     const cut = tokens.length > room;
