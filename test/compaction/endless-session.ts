@@ -2,20 +2,20 @@ import { DEFAULT_COMPACTION_CONFIG } from '../../src/compaction/config.ts';
 import { SUMMARY_HEADINGS } from '../../src/compaction/headings.ts';
 import { identifiersOf } from '../../src/compaction/identifiers.ts';
 import { planCut } from '../../src/compaction/plan-cut.ts';
-import { compactionNeed } from '../../src/compaction/policy.ts';
+import { compactionNeed, reclaimed } from '../../src/compaction/policy.ts';
 import { type SummaryAnswer, type SummaryRequest, summarise } from '../../src/compaction/summarise.ts';
 import { windowBudget } from '../../src/transcript/budget.ts';
+import type { CompactionTrigger } from '../../src/transcript/events.ts';
 import type { AgentItem, TranscriptEntry } from '../../src/transcript/items.ts';
 import { textTokens } from '../../src/transcript/text-tokens.ts';
-import { buildView, type View, viewTokens } from '../../src/transcript/view.ts';
+import { buildView, type View, type ViewCheckpoint, viewTokens } from '../../src/transcript/view.ts';
 import type { ViewEdit } from '../../src/transcript/view-edits.ts';
 import { assistant, call, calls, result, results, user } from '../transcript/arbitraries.ts';
 
-const WORDS =
-  'the server answered with a plain list of words that nobody needs and the tool went on to tell more about nothing in particular while the day passed'.split(
-    ' ',
-  );
+const WORDS = `the server answered with a plain list of words that nobody needs and the tool went on to tell more about
+nothing in particular while the day passed`.split(/\s/);
 
+/** A linear congruential generator: the same numbers in each run. */
 export function rng(seed: number): () => number {
   let state = seed;
   return () => {
@@ -29,6 +29,7 @@ function fact(n: number): string {
   return forms[n % 4] ?? '';
 }
 
+/** A summariser: its answer from what it was shown. */
 type Writer = (known: string) => string;
 
 function summaryWith(names: readonly string[]): string {
@@ -48,124 +49,155 @@ export const forgetful =
     );
 export const silent: Writer = () => '';
 
-export async function endlessSession(writer: Writer, steps: number) {
-  const window = windowBudget({ window: 8000, maxOutputTokens: 500 });
-  const random = rng(7);
-  const entries: TranscriptEntry[] = [];
-  let edits: ViewEdit[] = [];
-  let checkpoint:
-    | { compactionId: string; summary: string; firstKeptSeq: number; protectedSeqs: readonly number[] }
-    | undefined;
-  let seq = 0;
-  const add = (item: AgentItem, step: number): void => {
-    seq += 1;
-    entries.push({ seq, runId: 'run', step, item });
-  };
-  const planted: string[] = [];
-  const sizes: number[] = [];
-  let worst = 1;
-  let asks = 0;
-  let edited = 0;
-  let repairs = 0;
-  let largest = 0;
-  const base = 450;
-  add(user('Go through all the modules and tell me what is wrong with them.'), 0);
-  const current = (): View =>
-    buildView({
-      entries: entries.filter(
-        (e) => checkpoint === undefined || e.seq >= checkpoint.firstKeptSeq || checkpoint.protectedSeqs.includes(e.seq),
-      ),
-      edits,
+/** What a session went through. */
+export interface Endured {
+  /** Lowest share of the facts so far that stood in a request. */
+  readonly recall: number;
+  readonly planted: number;
+  /** Tokens of each summary. */
+  readonly summaries: readonly number[];
+  /** Tokens of the largest request, and of what fits. */
+  readonly largest: number;
+  readonly budget: number;
+  /** Mends that views needed: none, where nothing was torn apart. */
+  readonly repairs: number;
+}
+
+/** One run of an agent with a small window, each step with 2 KB of output, and two facts in five steps. */
+export async function endlessSession(writer: Writer, steps: number): Promise<Endured> {
+  const session = new Session(writer);
+  for (let step = 1; step <= steps; step += 1) {
+    await session.compactWhereNeeded(step === 1);
+    session.measure(step % 25 === 0);
+    session.work(step);
+  }
+  return session.endured();
+}
+
+const SYSTEM = 200;
+const TOOLS = 250;
+const RUN = 'run';
+
+class Session {
+  private readonly writer: Writer;
+  private readonly window = windowBudget({ window: 8000, maxOutputTokens: 500 });
+  private readonly random = rng(7);
+  private readonly entries: TranscriptEntry[] = [];
+  private readonly edits: ViewEdit[] = [];
+  private readonly planted: string[] = [];
+  private readonly summaries: number[] = [];
+  private checkpoint: ViewCheckpoint | undefined;
+  private view: View;
+  private recall = 1;
+  private largest = 0;
+  private repairs = 0;
+
+  constructor(writer: Writer) {
+    this.writer = writer;
+    this.add(0, user('Go through all the modules and tell me what is wrong with them.'));
+    this.view = this.current();
+  }
+
+  async compactWhereNeeded(firstCall: boolean): Promise<void> {
+    this.view = this.current();
+    for (let idleCompactions = 0; ; ) {
+      const { window } = this;
+      const tokens = this.tokens();
+      const need = compactionNeed({ policy: DEFAULT_COMPACTION_CONFIG, tokens, window, firstCall, idleCompactions });
+      if (need === undefined) return;
+      await this.compact(tokens, need.trigger);
+      this.view = this.current();
+      if (!reclaimed(tokens, this.tokens())) idleCompactions += 1;
+    }
+  }
+
+  private async compact(tokens: number, trigger: CompactionTrigger): Promise<void> {
+    const { view, window } = this;
+    const plan = planCut({
+      view,
+      window,
+      systemTokens: SYSTEM,
+      toolsTokens: TOOLS,
+      tokens,
+      trigger,
+      openRunId: RUN,
+      config: DEFAULT_COMPACTION_CONFIG,
+    });
+    if (plan.kind !== 'edits' && plan.kind !== 'cut') throw new Error(plan.kind);
+    this.edits.push(...plan.edits);
+    if (plan.kind === 'edits') return;
+    const { dropped, firstKeptSeq, protectedSeqs } = plan.cut;
+    const { text } = await summarise({
+      dropped,
+      ...(this.checkpoint === undefined ? {} : { previous: this.checkpoint.summary }),
+      limitTokens: plan.summaryTokens,
+      replacedTokens: plan.replacedTokens,
+      ride: false,
+      renderedTokens: 5000,
+      outputTokens: 500,
+      ask: async (request) => this.answer(request),
+    });
+    this.summaries.push(textTokens(text));
+    this.checkpoint = { compactionId: `k${this.summaries.length}`, summary: text, firstKeptSeq, protectedSeqs };
+  }
+
+  private answer(request: SummaryRequest): SummaryAnswer {
+    const text = this.writer(request.mode === 'ride' ? request.message : request.text);
+    return { outcome: 'answered', text, hadCalls: false, truncated: false, reasoningOnly: false, model: 'test/model' };
+  }
+
+  measure(recall: boolean): void {
+    this.largest = Math.max(this.largest, this.tokens());
+    this.repairs += this.view.repairs.length;
+    if (!recall) return;
+    const body = JSON.stringify(this.view.items);
+    const held = this.planted.filter((name) => body.includes(name)).length;
+    this.recall = Math.min(this.recall, held / this.planted.length);
+  }
+
+  /** One step; every second fact stands in its output only. */
+  work(step: number): void {
+    const n = Math.floor(step * 0.4);
+    const name = n > Math.floor((step - 1) * 0.4) ? fact(n) : undefined;
+    const said = name !== undefined && n % 2 === 1;
+    if (name !== undefined) this.planted.push(name);
+    if (said) this.add(step, assistant(`r${step}`, `I found ${name} in the list.`));
+    this.add(step, calls(`r${step}`, call(`c${step}`, { name: 'look', arguments: { item: 'part' } })));
+    const output =
+      this.filler(900) + (name === undefined || said ? '' : `the record names ${name} here `) + this.filler(1100);
+    this.add(step, results(result(`c${step}`, output)));
+  }
+
+  endured(): Endured {
+    const { recall, planted, summaries, largest, repairs } = this;
+    return { recall, planted: planted.length, summaries, largest, budget: this.window.budget, repairs };
+  }
+
+  private filler(length: number): string {
+    let text = '';
+    while (text.length < length) text += `${WORDS[Math.floor(this.random() * WORDS.length)]} `;
+    return text;
+  }
+
+  private add(step: number, item: AgentItem): void {
+    this.entries.push({ seq: this.entries.length + 1, runId: RUN, step, item });
+  }
+
+  private tokens(): number {
+    return SYSTEM + TOOLS + viewTokens(this.view);
+  }
+
+  private current(): View {
+    const { entries, edits, checkpoint, window } = this;
+    const shown =
+      checkpoint === undefined
+        ? entries
+        : entries.filter(({ seq }) => seq >= checkpoint.firstKeptSeq || checkpoint.protectedSeqs.includes(seq));
+    return buildView({
+      entries: shown,
+      edits: [...edits],
       budget: window,
       ...(checkpoint === undefined ? {} : { checkpoint }),
     });
-  for (let step = 1; step <= steps; step += 1) {
-    let view = current();
-    let tokens = base + viewTokens(view);
-    let idle = 0;
-    for (let round = 0; round < 3; round += 1) {
-      const need = compactionNeed({
-        policy: DEFAULT_COMPACTION_CONFIG,
-        tokens,
-        window,
-        firstCall: step === 1,
-        idleCompactions: idle,
-      });
-      if (need === undefined) break;
-      const plan = planCut({
-        view,
-        window,
-        systemTokens: 200,
-        toolsTokens: 250,
-        tokens,
-        trigger: need.trigger,
-        openRunId: 'run',
-        config: DEFAULT_COMPACTION_CONFIG,
-      });
-      if (plan.kind === 'edits') {
-        edits = [...edits, ...plan.edits];
-        edited += 1;
-      } else if (plan.kind === 'cut') {
-        edits = [...edits, ...plan.edits];
-        const previous = checkpoint?.summary;
-        const ask = async (request: SummaryRequest): Promise<SummaryAnswer> => {
-          asks += 1;
-          const known = request.mode === 'ride' ? view.items.map((i) => JSON.stringify(i)).join('\n') : request.text;
-          return {
-            outcome: 'answered',
-            text: writer(known),
-            hadCalls: false,
-            truncated: false,
-            reasoningOnly: false,
-            model: 'm/m',
-          };
-        };
-        const draft = await summarise({
-          dropped: plan.cut.dropped,
-          ...(previous === undefined ? {} : { previous }),
-          limitTokens: plan.summaryTokens,
-          replacedTokens: plan.replacedTokens,
-          ride: false,
-          renderedTokens: 5000,
-          outputTokens: 500,
-          ask,
-        });
-        sizes.push(textTokens(draft.text));
-        checkpoint = {
-          compactionId: `c${sizes.length}`,
-          summary: draft.text,
-          firstKeptSeq: plan.cut.firstKeptSeq,
-          protectedSeqs: plan.cut.protectedSeqs,
-        };
-      } else throw new Error(plan.kind);
-      view = current();
-      const after = base + viewTokens(view);
-      idle = after > tokens * 0.9 ? idle + 1 : 0;
-      tokens = after;
-    }
-    largest = Math.max(largest, tokens);
-    if (view.repairs.length > 0) repairs += view.repairs.length;
-    if (step % 25 === 0) {
-      const body = view.items.map((item) => JSON.stringify(item)).join('\n');
-      const recall = planted.filter((name) => body.includes(name)).length / planted.length;
-      worst = Math.min(worst, recall);
-    }
-    // Two facts in five steps.
-    const n = Math.floor(step * 0.4) > Math.floor((step - 1) * 0.4) ? Math.floor(step * 0.4) : undefined;
-    const inOutput = n !== undefined && n % 2 === 0;
-    if (n !== undefined) planted.push(fact(n));
-    if (n !== undefined && !inOutput) add(assistant(`r${step}`, `I found ${fact(n)} in the list.`), step);
-    add(
-      calls(
-        n !== undefined && !inOutput ? `r${step}` : `r${step}`,
-        call(`c${step}`, { name: 'look', arguments: { item: `part` } }),
-      ),
-      step,
-    );
-    let text = '';
-    while (text.length < 2000) text += `${WORDS[Math.floor(random() * WORDS.length)]} `;
-    if (inOutput) text = `${text.slice(0, 900)} the record names ${fact(n)} here ${text.slice(900)}`;
-    add(results(result(`c${step}`, text)), step);
   }
-  return { worst, sizes, asks, edited, largest, repairs, budget: window.budget, planted: planted.length };
 }

@@ -150,6 +150,8 @@ describe('planCut', () => {
     expect(many.kind).toBe('cut');
     if (many.kind !== 'cut') return;
     expect(many.cut.protectedSeqs[0]).toBe(1);
+    // A fifth of the budget is about 22 of them: the newest.
+    expect(many.cut.protectedSeqs.length).toBeLessThan(24);
     expect(many.tokensAtMost).toBeLessThanOrEqual(WINDOW.hardThreshold);
   });
 
