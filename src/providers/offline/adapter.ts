@@ -47,7 +47,9 @@ function* responseTo(request: MessageRequest): Generator<StreamEvent> {
   yield { type: 'part_done', part: 0 };
   yield* callsOf(move, id);
   const outputTokens = tokens(move.kind === 'look' ? text + JSON.stringify(move.calls) : text);
-  yield { type: 'usage', usage: { inputTokens: tokens(asked), outputTokens } };
+  // Tools are read too: a model that reported less than half of what it was sent would look as if its server cut the rest.
+  const inputTokens = tokens(asked) + tokens(JSON.stringify(request.tools));
+  yield { type: 'usage', usage: { inputTokens, outputTokens } };
   yield { type: 'finished', stopReason: { unified: move.kind === 'look' ? 'tool_calls' : 'stop', raw: move.kind } };
 }
 

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { createOfflineProvider } from '../../../src/providers/offline/adapter.ts';
 import { OFFLINE_NOTICE } from '../../../src/providers/offline/answer.ts';
-import { ask, type Files } from './workspace.ts';
+import type { Message, ToolSpec } from '../../../src/transcript/message.ts';
+import { ask, type Files, TOOLS } from './workspace.ts';
 
 const FILES: Files = {
   'README.md': '# Shop\n\nA small shop. It has a retry policy.\n',
@@ -122,4 +123,18 @@ test('the same request gives the same events, and an abort ends the stream with 
   await expect(async () => {
     for await (const _ of stream) controller.abort(reason);
   }).rejects.toBe(reason);
+});
+
+test('what it says it read counts the tools', async () => {
+  const messages: Message[] = [{ role: 'user', content: [{ type: 'text', text: 'Where?' }] }];
+  const reported = async (tools: readonly ToolSpec[]) => {
+    const request = { model: 'extractive', messages, tools };
+    let tokens = 0;
+    for await (const event of createOfflineProvider().stream(request, { signal: AbortSignal.timeout(30_000) })) {
+      if (event.type === 'usage') tokens = event.usage.inputTokens ?? 0;
+    }
+    return tokens;
+  };
+  const long = TOOLS.map((tool) => ({ ...tool, description: 'd'.repeat(400) }));
+  expect((await reported(long)) - (await reported([]))).toBeGreaterThan(400);
 });
