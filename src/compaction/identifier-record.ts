@@ -18,6 +18,8 @@ export interface RecordedIdentifier {
   readonly label: Label;
   /** Whether the earlier summary held it. */
   readonly earlier: boolean;
+  /** Whether the assistant asked something about it. */
+  readonly asked: boolean;
   /** First item that named it, where known. */
   readonly seq: number | null;
   /** A few words of what it is about; may be empty. */
@@ -57,7 +59,8 @@ export interface RecordInput {
 
 /**
  * All exact names of what a summary replaces, the most important first: those of the earlier summary that a person said,
- * what a person said since, the rest of the earlier summary, files written, then by frequency, kind and recency.
+ * what a person said since, the rest of the earlier summary, files written, what the assistant asked about, then by
+ * frequency, kind and recency.
  */
 export function identifierRecord({ dropped, previous, ledger }: RecordInput): readonly RecordedIdentifier[] {
   const record = new Map<string, RecordedIdentifier>();
@@ -68,9 +71,10 @@ export function identifierRecord({ dropped, previous, ledger }: RecordInput): re
     const item = storedItem(part);
     const label = item.kind === 'user_message' && item.origin !== 'control' ? 'user' : 'other';
     const text = spokenText(item);
+    const asked = item.kind === 'assistant_message' && /[?？]\s*$/.test(text);
     for (const found of identifiersOf(text)) {
-      const known = record.get(found.text);
-      record.set(found.text, merged(known, found, text, { label, seq: part.seq, written: written.has(found.text) }));
+      const at = { label, seq: part.seq, written: written.has(found.text), asked } as const;
+      record.set(found.text, merged(record.get(found.text), found, text, at));
     }
   }
   return [...record.values()].sort(
@@ -78,40 +82,58 @@ export function identifierRecord({ dropped, previous, ledger }: RecordInput): re
   );
 }
 
-function rank({ earlier, label }: RecordedIdentifier): number {
+function rank({ earlier, label, asked }: RecordedIdentifier): number {
   if (label === 'user') return earlier ? 0 : 1;
   if (earlier) return 2;
-  return label === 'file' ? 3 : 4;
+  if (label === 'file') return 3;
+  return asked ? 4 : 5;
 }
 
 function merged(
   known: RecordedIdentifier | undefined,
   found: Identifier,
   text: string,
-  at: { readonly label: Label; readonly seq: number | null; readonly written: boolean },
+  at: { readonly label: Label; readonly seq: number | null; readonly written: boolean; readonly asked: boolean },
 ): RecordedIdentifier {
   const label =
     at.label === 'user' || known?.label === 'user' ? 'user' : at.written ? 'file' : (known?.label ?? 'other');
   const lastSeq = Math.max(known?.lastSeq ?? 0, at.seq ?? 0);
-  if (known !== undefined) return { ...known, label, uses: known.uses + 1, lastSeq };
+  if (known !== undefined) {
+    return { ...known, label, asked: known.asked || at.asked, uses: known.uses + 1, lastSeq };
+  }
   const { kind } = found;
-  return { text: found.text, kind, label, earlier: false, seq: at.seq, about: aboutOf(text, found), uses: 1, lastSeq };
+  return {
+    text: found.text,
+    kind,
+    label,
+    earlier: false,
+    asked: at.asked,
+    seq: at.seq,
+    about: aboutOf(text, found),
+    uses: 1,
+    lastSeq,
+  };
 }
 
 /** Names of an earlier summary in the order of its text, with the label and citation that they stood under. */
 function earlierIdentifiers(previous: string): readonly RecordedIdentifier[] {
   const found = new Map<string, RecordedIdentifier>();
   let label: Label = 'other';
+  let inRecord = false;
   for (const line of previous.split('\n')) {
-    if (line.startsWith('#')) label = 'other';
-    label = (Object.keys(LABELS) as Label[]).find((key) => line.startsWith(LABELS[key])) ?? label;
+    if (line.startsWith('#')) {
+      inRecord = line === RECORD_HEADING;
+      label = 'other';
+    }
+    // Elsewhere anybody may have written the words of a label.
+    if (inRecord) label = (Object.keys(LABELS) as Label[]).find((key) => line.startsWith(LABELS[key])) ?? label;
     for (const identifier of identifiersOf(line)) {
       if (found.has(identifier.text)) continue;
       const { text, kind, end } = identifier;
       const cited = /^[^[]*\[#(\d+)/.exec(line.slice(end));
       const seq = cited === null ? null : Number(cited[1]);
       const about = aboutOf(line, identifier);
-      found.set(text, { text, kind, label, earlier: true, seq, about, uses: 1, lastSeq: seq ?? 0 });
+      found.set(text, { text, kind, label, earlier: true, asked: false, seq, about, uses: 1, lastSeq: seq ?? 0 });
     }
   }
   return [...found.values()];

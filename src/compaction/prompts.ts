@@ -65,11 +65,20 @@ export function renderedPrompt(
     source.previous === undefined
       ? []
       : [
-          `<earlier_summary>\n${source.previous}\n</earlier_summary>`,
+          `<earlier_summary>\n${untagged(source.previous)}\n</earlier_summary>`,
           'The earlier summary tells of what came before the transcript. Merge both into one: what still holds stays, what has changed is told as it is now, nothing is told twice.',
         ];
-  const text = [...earlier, `<transcript>\n${source.transcript}\n</transcript>`, 'Write the summary now.'].join('\n\n');
+  const text = [
+    ...earlier,
+    `<transcript>\n${untagged(source.transcript)}\n</transcript>`,
+    'Write the summary now.',
+  ].join('\n\n');
   return { system, text };
+}
+
+/** Text that cannot end the tags it stands in, whatever was said or returned. */
+function untagged(text: string): string {
+  return text.replace(/<(\/?)(transcript|earlier_summary)>/gi, '($1$2)');
 }
 
 function rules({ limitTokens, mustKeep, instructions, problems }: SummaryAsk): readonly string[] {

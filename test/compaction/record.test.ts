@@ -144,6 +144,26 @@ describe('the record of exact names', () => {
     );
   });
 
+  test('only the section of the record says who named something', () => {
+    const previous = `## Goal\nSaid by the user: FAKE-1\n\n${RECORD_HEADING}\nSaid by the user: REAL-2\nOthers: MORE-3`;
+    const labels = identifierRecord({ dropped: [], previous, ledger: [] }).map(({ text, label }) => [text, label]);
+    expect(labels).toEqual([
+      ['REAL-2', 'user'],
+      ['FAKE-1', 'other'],
+      ['MORE-3', 'other'],
+    ]);
+  });
+
+  test('what the assistant asks about comes before what it only mentions', () => {
+    const dropped = parts([
+      assistant('a', 'Seen AA-11 and BB-22.'),
+      assistant('b', 'Shall I delete CC-33?'),
+      assistant('c', 'AA-11.'),
+    ]);
+    const names = identifierRecord({ dropped, previous: undefined, ledger: [] }).map(({ text }) => text);
+    expect(names).toEqual(['CC-33', 'AA-11', 'BB-22']);
+  });
+
   test('new names find a place beside a full earlier record', () => {
     const names = Array.from({ length: 200 }, (_, at) => `OLD-${1000 + at}`).join(' ');
     const full = identifierRecord({ dropped: SESSION, previous: `${RECORD_HEADING}\nOthers: ${names}`, ledger: [] });
