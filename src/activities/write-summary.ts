@@ -56,14 +56,22 @@ export async function writeSummary(task: SummaryTask): Promise<string> {
     tools: run.tools.map(({ name }) => name),
     effects: context.fileEffects,
     ...(context.instructions === undefined ? {} : { instructions: context.instructions }),
-    ask: (request) => answered(task, planned, scribe, request),
+    ask: async (request) =>
+      writesNone(scribe)
+        ? { outcome: 'failed', message: `${scribe.target.name} writes no summaries` }
+        : answered(task, planned, scribe, request),
   });
-  if (draft.mode === 'extractive' && planned.plan.optional) {
+  if (draft.mode === 'extractive' && planned.plan.optional && !writesNone(scribe)) {
     const why = draft.quality.problems.join('; ') || 'no usable answer';
     throw new HoldfastError('CompactionFailed', `no model wrote a usable summary: ${why.slice(0, 400)}`);
   }
   expectOpen(await commit(task, 'summary', draft as unknown as Json, []));
   return label(draft);
+}
+
+/** The built-in model answers by quoting: a summary that quotes is the best that can be had of it. */
+function writesNone({ target }: Scribe): boolean {
+  return target.api === 'offline';
 }
 
 function label({ mode, quality }: CompactionSummaryDraft): string {
