@@ -41,6 +41,15 @@ export function forgetful(share: number, seed: number, keeps: (word: string) => 
     );
 }
 
+/** A summary with every heading that says this and nothing else. */
+export function telling(text: string): Summariser {
+  return (asked) => ({
+    text: headingsOf(asked)
+      .map((heading, at) => `${heading}\n${at === 0 ? text : 'None.'}`)
+      .join('\n\n'),
+  });
+}
+
 /** Answers, but says nothing. */
 export const silent: Summariser = () => ({ text: '' });
 

@@ -14,6 +14,8 @@ export interface ScriptedTurn {
 export interface CompactionScript {
   /** Steps of a session that is there already. */
   readonly history: readonly Step[];
+  /** A summary that an earlier compaction made of the history. */
+  readonly earlier?: string;
   /** Turns that are driven through the product; the last is the one that the case is about. */
   readonly turns: readonly ScriptedTurn[];
   /** What tools give, by the call's name and arguments (see {@link callKey}), in order. */
@@ -36,7 +38,7 @@ const FILLER = 'word ';
 
 /** Reads the notation of a compaction case. */
 export function compactionScript(input: Obj): CompactionScript {
-  const steps = stepsOf(input);
+  const { earlier, steps } = withoutSummary(stepsOf(input));
   const from = firstDriven(steps);
   const driven = turnsOf(steps.slice(from));
   const last = driven.at(-1);
@@ -47,6 +49,7 @@ export function compactionScript(input: Obj): CompactionScript {
   const calls = last === undefined || ended ? 0 : last.answers.filter((answer) => answer.calls !== undefined).length;
   return {
     history: steps.slice(0, from),
+    ...(earlier === undefined ? {} : { earlier }),
     turns: scripted,
     outputs: outputsOf(steps, words),
     toolNames: [...new Set([...steps, ...objs(input.summariser_answers)].flatMap(callNames))],
@@ -80,6 +83,18 @@ function stepsOf(input: Obj): Step[] {
     { assistant: 'Noted.', driven: true },
   ]);
   return [...objs(expand(input.transcript)), ...filled.flat()];
+}
+
+/** A summary stands for what came before it: something long, that the product is to summarise so. What follows is driven. */
+function withoutSummary(steps: readonly Step[]): { readonly earlier?: string; readonly steps: readonly Step[] } {
+  const at = steps.findLastIndex((step) => step.summary !== undefined);
+  if (at === -1) return { steps };
+  const system = steps.filter((step) => step.system !== undefined);
+  const before = [{ user: 'Begin.' }, { assistant: FILLER.repeat(400) }];
+  const [next, ...rest] = steps.slice(at + 1).filter((step) => step.system === undefined);
+  const first: Step = { ...(next?.user === undefined ? { user: 'Go on.' } : next), driven: true };
+  const after = next === undefined ? [] : next.user === undefined ? [first, next, ...rest] : [first, ...rest];
+  return { earlier: asText(steps[at]?.summary), steps: [...system, ...before, ...after] };
 }
 
 /**

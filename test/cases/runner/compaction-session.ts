@@ -17,7 +17,7 @@ import type { Tool } from '../../../src/tools/tool.ts';
 import type { AgentItem, MediaRef } from '../../../src/transcript/items.ts';
 import type { MessageRequest } from '../../../src/transcript/message.ts';
 import { type BilledRequest, startCachingProvider } from '../../fakes/caching-provider.ts';
-import { isSummarising } from '../../fakes/summarisers.ts';
+import { isSummarising, type Summariser, telling } from '../../fakes/summarisers.ts';
 import type { Executed } from './agent-run.ts';
 import { isObj, type Obj, objs } from './case-file.ts';
 import { type CompactionScript, callKey, type Output } from './compaction-script.ts';
@@ -89,6 +89,11 @@ export async function compactionSession({
   try {
     const imported = await importHistory(bench.store, transcript);
     const runs: DrivenRun[] = [];
+    if (script.earlier !== undefined) {
+      model.summary(script.earlier);
+      runs.push(await driveCompactOnly({ ...bench.driven, runId: 'run-before' }, []));
+    }
+    const before = runs.length;
     const drive = (at: number, prompt: Omit<SendMessage, 'messageId'>): Promise<DrivenRun> => {
       const last = at === script.turns.length - 1;
       model.turn(script.turns[at]?.answers ?? []);
@@ -117,8 +122,8 @@ export async function compactionSession({
       runs,
       items: (await bench.store.entries(SESSION)).map(({ item }) => item),
       imported,
-      checkpoints: checkpoints.length,
-      compactions: results.length,
+      checkpoints: checkpoints.length - before,
+      compactions: results.length - before,
       requests: server.requests,
       asked,
       media: transcript.media,
@@ -145,9 +150,14 @@ function isRounds(input: Obj): boolean {
 /** The model behind the server: agent and summariser told apart by what they are asked. */
 function scriptedServer(script: CompactionScript, input: Obj) {
   let queue: CompactionScript['turns'][number]['answers'] = [];
+  let told: Summariser | undefined;
   let running = 0;
   let most = 0;
   return {
+    /** The next summary says this. */
+    summary(text: string): void {
+      told = telling(text);
+    },
     turn(answers: typeof queue): void {
       queue = answers;
     },
@@ -158,7 +168,9 @@ function scriptedServer(script: CompactionScript, input: Obj) {
         most = Math.max(most, running);
         await new Promise((resolve) => setTimeout(resolve, 5));
         running -= 1;
-        return script.summariser(request);
+        const summariser = told ?? script.summariser;
+        told = undefined;
+        return summariser(request);
       }
       const [next, ...rest] = queue;
       queue = rest;
