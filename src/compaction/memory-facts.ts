@@ -21,6 +21,9 @@ const MAX_MEMORY = 300;
 /** Memories of tool output that one compaction keeps for somebody to look at. */
 const MAX_QUARANTINED = 20;
 
+/** Names that one compaction adds; more of them are found in the transcript itself. */
+const MAX_IDENTIFIERS = 1000;
+
 /** How people ask to have something kept, and say what they always or never want. */
 const PATTERNS: readonly { readonly says: 'remember' | 'preference' | 'constraint'; readonly pattern: RegExp }[] = [
   {
@@ -63,15 +66,14 @@ export function saidByUser(part: ViewPart): readonly Said[] {
 /**
  * Durable facts out of items that a compaction drops. What a person said is active; the same words in tool output are
  * quarantined, as anybody may have written them there. Names, files, commands and URLs are active: they serve search and
- * never enter a prompt as memory. Each fact once; of several sources the most trusted counts, then the first.
+ * never enter a prompt as memory. Each fact once; what a person said counts before what a tool did.
  */
 export function factsOf(input: FactsInput): readonly NewFact[] {
   const { parts } = input;
   const facts = new Map<string, NewFact>();
+  // What a person said comes first, and the first of a kind counts.
   const add = (fact: NewFact): void => {
-    const known = facts.get(fact.factId);
-    if (known === undefined || (known.status === 'quarantined' && fact.status === 'active'))
-      facts.set(fact.factId, fact);
+    if (!facts.has(fact.factId)) facts.set(fact.factId, fact);
   };
   for (const fact of memories(input)) add(fact);
   for (const entry of ledgerOf(parts, input.effects === undefined ? {} : { effects: input.effects })) {
@@ -80,7 +82,7 @@ export function factsOf(input: FactsInput): readonly NewFact[] {
       factFrom(input, { kind: FACT_OF_ENTRY[entry.kind], text: entry.text, seq: entry.seq, source, status: 'active' }),
     );
   }
-  for (const fact of identifiers(input)) add(fact);
+  for (const fact of boundedIdentifiers(input)) add(fact);
   return [...facts.values()];
 }
 
@@ -117,6 +119,13 @@ function memories(input: FactsInput): readonly NewFact[] {
     facts.push(factFrom(input, { kind: 'memory', text, seq, source, status: 'quarantined' }));
   }
   return facts;
+}
+
+/** Names that people and the assistant used, then those of outputs: a dump of numbers must not fill the store. */
+function boundedIdentifiers(input: FactsInput): readonly NewFact[] {
+  const all = identifiers(input);
+  const said = all.filter(({ source }) => source.origin !== 'tool');
+  return [...said, ...all.filter(({ source }) => source.origin === 'tool')].slice(0, MAX_IDENTIFIERS);
 }
 
 function identifiers(input: FactsInput): readonly NewFact[] {

@@ -51,6 +51,12 @@ test('pauses that outlast the cache make it pay sooner', () => {
   expect(decideEarlyPass({ ...BASE, expected: { ...BASE.expected, coldShare: 1 } }).pays).toBe(true);
 });
 
+test('what must be compacted two steps later in any case is compacted now', () => {
+  const near = { ...BASE, tokens: 107_000, stepTokens: 2000 };
+  expect(decideEarlyPass(near).pays).toBe(true);
+  expect(decideEarlyPass({ ...near, hardThreshold: 200_000 }).pays).toBe(false);
+});
+
 test('the dollars are those of the formula', () => {
   // One step: a summary that reads 100,000 cached tokens and writes 3,000, then 6,000 cached and 19,000 new ones.
   const { earlyUsd, lateUsd } = decideEarlyPass({ ...BASE, expected: { steps: 1, perRun: 1, coldShare: 0 } });
