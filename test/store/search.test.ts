@@ -123,6 +123,7 @@ describe.each(availableStores())('$kind: search', ({ make }) => {
     );
     for (const { excerpt } of await odd.searchTranscript('s', 'needle', { limit: 9 })) {
       expect(excerpt).toMatch(/^…y+needle!?🙂+…$/u);
+      expect(excerpt.length).toBeLessThanOrEqual(300);
     }
   });
 
