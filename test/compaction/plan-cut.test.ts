@@ -72,11 +72,9 @@ describe('planCut', () => {
     for (let at = 0; at < 12; at += 1) expect(text).toContain(`88${10 + at}-K`);
   });
 
-  test('the same edits are not made again', () => {
-    const view = viewOf([
-      user('task'),
-      ...Array.from({ length: 12 }, (_, at) => step(at, `${words(300)} order 8841-K ${words(250)}`)).flat(),
-    ]);
+  test.each([40, 250])('the same edits are not made again: %i words on each side', (size) => {
+    const output = `${words(size)} order 8841-K INV-4821 src/a.ts ${words(size)}`;
+    const view = viewOf([user('task'), ...Array.from({ length: 12 }, (_, at) => step(at, output)).flat()]);
     const made = plan(view);
     expect(made.kind).toBe('edits');
     const now = viewAfter(view, made);

@@ -183,6 +183,13 @@ describe('a summary without a model', () => {
     expect(text).toContain('booked under INV-4821');
   });
 
+  test('a long message keeps its beginning and its end', () => {
+    const long = `BEGINNING ${'and so on '.repeat(2000)} ENDING`;
+    const text = extractiveSummary(parts([user(long), assistant('a', long)]), undefined, 800);
+    expect(text.match(/BEGINNING/g)).toHaveLength(2);
+    expect(text.match(/ENDING/g)).toHaveLength(2);
+  });
+
   test('goes on from an earlier one without growing', () => {
     let text: string | undefined;
     const sizes: number[] = [];
