@@ -1,4 +1,5 @@
 import { type AgentEvent, EVENT_SCHEMA_VERSION } from '../transcript/events.ts';
+import { noteAsked, noteDecided } from './approval-rows.ts';
 import { noteQueued } from './messages.ts';
 import { prepared, preparedInsert, type Value } from './prepared.ts';
 import type { SessionWrite } from './session-write.ts';
@@ -23,7 +24,11 @@ export async function appendEvents(write: SessionWrite, runId: string, events: r
     })),
   );
   write.news.add(runId);
-  for (const event of indexed) if (event.type === 'user_message_queued') await noteQueued(write, runId, event);
+  for (const event of indexed) {
+    if (event.type === 'user_message_queued') await noteQueued(write, runId, event);
+    else if (event.type === 'approval_requested') await noteAsked(write, runId, event);
+    else if (event.type === 'approval_resolved') await noteDecided(write, runId, event);
+  }
   return last + indexed.length;
 }
 

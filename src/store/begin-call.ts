@@ -1,4 +1,5 @@
 import { appendEvents } from './append-events.ts';
+import { undecided } from './approval-rows.ts';
 import { recordAttempt } from './fence.ts';
 import { prepared, type Value } from './prepared.ts';
 import { refused } from './refusals.ts';
@@ -25,7 +26,10 @@ async function begun(write: SessionWrite, run: Run, input: BeginCall): Promise<B
     if (effect !== undefined && !isOwn(write.writer, effect)) {
       if (effect.lease_until_ms > write.nowMs) return { status: 'leased', untilMs: effect.lease_until_ms };
       await recordAttempt(write.trx, write.writer);
-      return { status: 'lost' };
+      if (input.takeOver !== true) return { status: 'lost' };
+      await takeOver(write, input);
+      await start(write, input);
+      return { status: 'run' };
     }
     if (write.writer.attempt > 1) await recordAttempt(write.trx, write.writer);
     if (effect !== undefined) return { status: 'run' };
@@ -84,10 +88,22 @@ async function noteEffect(write: SessionWrite, input: BeginCall): Promise<void> 
     .execute();
 }
 
+/** The entry becomes this attempt's, with a lease of its own. */
+async function takeOver(write: SessionWrite, input: BeginCall): Promise<void> {
+  const { owner, activityId, attempt, sessionId } = write.writer;
+  await write.trx
+    .updateTable('tool_effects')
+    .set({ owner, activity_id: activityId, attempt, lease_until_ms: write.nowMs + input.leaseMs })
+    .where('session_id', '=', sessionId)
+    .where('call_id', '=', input.callId)
+    .execute();
+}
+
 async function start(write: SessionWrite, input: BeginCall): Promise<void> {
   const { attempt, sessionId } = write.writer;
   await markStarted(write.trx, { at: write.at, attempt, sessionId, callId: input.callId });
-  await appendEvents(write, input.ref.runId, [input.event]);
+  const events = input.decision === undefined ? [input.event] : [input.decision, input.event];
+  await appendEvents(write, input.ref.runId, await undecided(write, events));
 }
 
 const callRow = prepared((db, value: Value<{ sessionId: string; callId: string }>) =>

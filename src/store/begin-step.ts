@@ -2,6 +2,7 @@ import type { AgentEvent } from '../transcript/events.ts';
 import type { AgentItem } from '../transcript/items.ts';
 import { appendEvents } from './append-events.ts';
 import { appendItems } from './append-items.ts';
+import { setStatus } from './approval-rows.ts';
 import { noteTaken, takenBy } from './messages.ts';
 import { closeOpenBatch } from './open-batch.ts';
 import { prepared, type Value } from './prepared.ts';
@@ -23,6 +24,7 @@ async function begunStep(write: SessionWrite, run: Run, target: RunWrite, input:
   if (isClosed(run.status)) return { status: 'closed', head: write.lastSeq, runStatus: run.status };
   const request = await requestRow(write, input.ref.runId, input.step);
   if (request === undefined) {
+    if (run.status === 'waiting') await setStatus(write, run.run_id, 'running');
     await begin(write, input);
     return { status: 'begun', head: write.lastSeq, revision: write.viewRevision };
   }
@@ -30,6 +32,7 @@ async function begunStep(write: SessionWrite, run: Run, target: RunWrite, input:
     return { status: 'committed', head: write.lastSeq, outcome: JSON.parse(request.outcome_json) };
   }
   if (!sameActivity(request, target.writer)) {
+    await dropPartialText(write, input);
     await begin(write, input);
   } else if (request.attempt < target.writer.attempt) {
     await beginAgain(write, input);
@@ -64,10 +67,21 @@ async function begin(write: SessionWrite, input: BeginStep): Promise<void> {
   await closeOpenBatch(write, input.settlement);
   await appendItems(write, { runId, step: input.step }, await notTaken(write, runId, input.append));
   await appendEvents(write, runId, input.events);
+  if (input.toldLate !== undefined) await noteTold(write, input.toldLate);
   for (const messageId of input.joined) await noteTaken(write, runId, { messageId, mode: 'steer' });
   const { owner, activityId, attempt, sessionId } = write.writer;
   const begun = { owner, activityId, attempt, head: write.lastSeq, at: write.at };
   await putRequest(write.trx, { runId, step: input.step, sessionId, ...begun });
+}
+
+async function noteTold(write: SessionWrite, callIds: readonly string[]): Promise<void> {
+  if (callIds.length === 0) return;
+  await write.trx
+    .updateTable('tool_effects')
+    .set({ late_told_at: write.at })
+    .where('session_id', '=', write.writer.sessionId)
+    .where('call_id', 'in', callIds)
+    .execute();
 }
 
 /** A message is in the transcript once, however often it is handed in. */
@@ -117,8 +131,12 @@ async function beginAgain(write: SessionWrite, input: BeginStep): Promise<void> 
     .where('run_id', '=', runId)
     .where('step', '=', input.step)
     .execute();
-  await write.trx.deleteFrom('event_deltas').where('run_id', '=', runId).where('step', '=', input.step).execute();
+  await dropPartialText(write, input);
   await appendEvents(write, runId, input.events.filter(isRestart));
+}
+
+async function dropPartialText({ trx }: SessionWrite, { ref, step }: BeginStep): Promise<void> {
+  await trx.deleteFrom('event_deltas').where('run_id', '=', ref.runId).where('step', '=', step).execute();
 }
 
 function isRestart(event: AgentEvent): boolean {

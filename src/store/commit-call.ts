@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../transcript/events.ts';
 import { appendEvents } from './append-events.ts';
+import { undecided } from './approval-rows.ts';
 import { storedCall } from './begin-call.ts';
 import { guarded, timestamp } from './database.ts';
 import { StoreError } from './errors.ts';
@@ -38,8 +39,11 @@ async function committed(write: SessionWrite, run: Run, input: CommitCall): Prom
   if (input.fullOutput !== undefined) {
     await saveOutput(write.trx, write.writer.sessionId, input.callId, input.fullOutput);
   }
-  await markCompleted(write.trx, { at: write.at, sessionId: write.writer.sessionId, callId: input.callId });
-  await appendEvents(write, input.ref.runId, input.events);
+  // Of a call whose outcome is unknown there may be news yet.
+  if (input.result.status !== 'unknown_outcome') {
+    await markCompleted(write.trx, { at: write.at, sessionId: write.writer.sessionId, callId: input.callId });
+  }
+  await appendEvents(write, input.ref.runId, await undecided(write, input.events));
   return stored;
 }
 

@@ -23,6 +23,7 @@ const TABLES: Readonly<Record<Exclude<keyof Schema, 'conversation_turns'>, Table
   tool_calls: { key: ['session_id', 'call_id'], batch: 200 },
   tool_outputs: { key: ['session_id', 'call_id', 'chunk'], batch: 50 },
   tool_effects: { key: ['session_id', 'call_id'], batch: 500 },
+  approvals: { key: ['session_id', 'call_id'], batch: 500 },
   blobs: { key: ['sha256'], batch: 1 },
   requests: { key: ['run_id', 'step'], batch: 100 },
   usage: { key: ['run_id', 'step', 'purpose'], batch: 500 },

@@ -1,7 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { ToolResult } from '../transcript/items.ts';
+import { prepared, type Value } from './prepared.ts';
 import type { Schema } from './schema.ts';
-import type { StoredResult } from './store.ts';
+import type { LateResult, StoredResult } from './store.ts';
 
 export async function callResult(db: Kysely<Schema>, runId: string, callId: string): Promise<StoredResult | undefined> {
   const row = await db
@@ -28,3 +29,25 @@ export async function lateResult(
     .executeTakeFirst();
   return row === undefined || row.late_result_json === null ? undefined : JSON.parse(row.late_result_json).result;
 }
+
+/** See {@link Store.lateResults}. */
+export async function lateResults(db: Kysely<Schema>, sessionId: string): Promise<readonly LateResult[]> {
+  const { rows } = await untold(db, { sessionId });
+  return rows.map((row) => ({
+    callId: row.call_id,
+    name: row.name,
+    result: JSON.parse(row.late_result_json ?? '{}').result,
+  }));
+}
+
+const untold = prepared((db, value: Value<{ sessionId: string }>) =>
+  db
+    .selectFrom('tool_effects')
+    .select(['call_id', 'name', 'late_result_json'])
+    .where('session_id', '=', value('sessionId'))
+    .where('late_result_json', 'is not', null)
+    .where('late_told_at', 'is', null)
+    .where('completed_at', 'is', null)
+    .orderBy('started_at')
+    .orderBy('call_id'),
+);

@@ -16,6 +16,7 @@ export interface Schema {
   tool_calls: ToolCallsTable;
   tool_outputs: ToolOutputsTable;
   tool_effects: ToolEffectsTable;
+  approvals: ApprovalsTable;
   blobs: BlobsTable;
   requests: RequestsTable;
   usage: UsageTable;
@@ -152,7 +153,7 @@ interface ToolOutputsTable {
   text_json: string;
 }
 
-/** What tools with effects did. `late_result_json`: came after the call was given up. */
+/** What tools with effects did. `late_result_json`: came after the call was given up; `late_told_at`: the model knows. */
 export interface ToolEffectsTable {
   session_id: string;
   call_id: string;
@@ -166,6 +167,23 @@ export interface ToolEffectsTable {
   started_at: string;
   completed_at: string | null;
   late_result_json: string | null;
+  late_told_at: string | null;
+}
+
+/** Calls that people were asked about. `decision`: an `approval_resolved`'s; a grant for the session is one too. */
+interface ApprovalsTable {
+  session_id: string;
+  call_id: string;
+  run_id: string;
+  step: number;
+  name: string;
+  label: string;
+  arguments_hash: string;
+  deadline: string;
+  asked_at: string;
+  decision: string | null;
+  decided_by: string | null;
+  decided_at: string | null;
 }
 
 interface BlobsTable {

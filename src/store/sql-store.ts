@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { grantsOf, openApprovals } from './approval-rows.ts';
 import { beginCall } from './begin-call.ts';
 import { beginStep } from './begin-step.ts';
 import { blob, putBlob } from './blobs.ts';
@@ -17,7 +18,7 @@ import { openRun } from './open-run.ts';
 import { phasesOf, resultsOf } from './phase-rows.ts';
 import { putFacts } from './put-facts.ts';
 import { takeRate } from './rate-buckets.ts';
-import { callResult, lateResult } from './read-calls.ts';
+import { callResult, lateResult, lateResults } from './read-calls.ts';
 import { checkpointOf, checkpointsOf, revisionOf } from './read-checkpoints.ts';
 import { factsOf } from './read-facts.ts';
 import { messageOutcome, runOfMessage } from './read-messages.ts';
@@ -90,6 +91,9 @@ export function createStore(database: Database, storeId: string): Store {
     requests: (runId) => read((db) => requestsOf(db, runId, undefined)),
     callResult: (runId, callId) => read((db) => callResult(db, runId, callId)),
     lateResult: (sessionId, callId) => read((db) => lateResult(db, sessionId, callId)),
+    lateResults: (sessionId) => read((db) => lateResults(db, sessionId)),
+    grants: (sessionId) => read((db) => grantsOf(db, sessionId)),
+    openApprovals: (sessionId) => read((db) => openApprovals(db, sessionId)),
     toolOutput: (sessionId, callId, range) => read((db) => readOutput(db, sessionId, callId, range)),
 
     onChange: (runId, listener) =>

@@ -94,6 +94,8 @@ export interface BeginStep {
   readonly append: readonly AgentItem[];
   /** Ids of the messages among `append` that were accepted from outside (they get their outcome from this run). */
   readonly joined: readonly string[];
+  /** Calls whose late result an item of `append` tells the model. */
+  readonly toldLate?: readonly string[];
   /**
    * Written with the settlement and `append` when an activity begins the step. A later attempt of the same activity
    * writes only its `model_attempt_restarted`; another activity (after a compaction) writes all of its own.
@@ -141,6 +143,10 @@ export interface BeginCall {
   /** How long the lease of an at-most-once call holds without a heartbeat. */
   readonly leaseMs: number;
   readonly event: AgentEvent;
+  /** The answer of people to a call that asked them: written before `event`, once. */
+  readonly decision?: Extract<AgentEvent, { type: 'approval_resolved' }>;
+  /** Takes a lost call over, which is known not to have been done: it may run once more. */
+  readonly takeOver?: true;
 }
 
 export type BegunCall =
@@ -171,6 +177,27 @@ export interface StoredResult {
   /** At most 200 characters. */
   readonly preview: string;
   readonly bytes: number;
+}
+
+/** A result that came after its call was given up. */
+export interface LateResult {
+  readonly callId: string;
+  readonly name: string;
+  readonly result: ToolResult;
+}
+
+/** A call that waits for somebody's approval. Times are ISO 8601 UTC. */
+export interface OpenApproval {
+  readonly sessionId: string;
+  readonly runId: string;
+  readonly step: number;
+  readonly callId: string;
+  readonly name: string;
+  /** One line for people. */
+  readonly label: string;
+  readonly argumentsHash: string;
+  readonly deadline: string;
+  readonly askedAt: string;
 }
 
 export interface SettleBatch {
@@ -312,7 +339,7 @@ export interface Store extends CompactionStore, FactStore {
   /** Binds an unbound store. Rejects with `StoreMismatch` when it belongs to another namespace. */
   bindNamespace(namespaceId: string): Promise<void>;
 
-  /** Claims the session, heals its earlier open runs (batch marked, `abandoned`, `run_failed`), writes run, message and `run_started`. Idempotent on `runId`. */
+  /** Claims the session, heals its earlier open runs (batch marked, `abandoned`, `run_failed`), writes run, message and `run_started`. Idempotent on `runId`. Without a message, rejects with `NotFound` when the session is not there. */
   openRun(writer: Writer, input: OpenRun): Promise<OpenedRun>;
   beginStep(writer: Writer, input: BeginStep): Promise<BegunStep>;
   /** Idempotent on (run, step): only a model response commits under it. Drops the step's deltas. */
@@ -365,6 +392,12 @@ export interface Store extends CompactionStore, FactStore {
   callResult(runId: string, callId: string): Promise<StoredResult | undefined>;
   /** What a call that was given up came back with after all, as far as it was not read-only. */
   lateResult(sessionId: string, callId: string): Promise<ToolResult | undefined>;
+  /** Late results of the session's calls that the model has not been told. */
+  lateResults(sessionId: string): Promise<readonly LateResult[]>;
+  /** Names of tools that somebody approved for the whole session. */
+  grants(sessionId: string): Promise<readonly string[]>;
+  /** Calls of open runs that nobody has decided on, of one session or of all, the nearest deadline first. */
+  openApprovals(sessionId?: string): Promise<readonly OpenApproval[]>;
   /** A range of characters of a call's whole output, in UTF-16 units. */
   toolOutput(
     sessionId: string,

@@ -10,6 +10,8 @@ const TABLES = {
   agent_events: 'run_id index event_type schema_version payload_json created_at',
   agent_runs:
     'run_id session_id run_number status agent model owner started_at completed_at config_json steps input_tokens output_tokens cache_read_tokens cache_write_tokens reasoning_tokens cost_usd unpriced_steps final_index',
+  approvals:
+    'session_id call_id run_id step name label arguments_hash deadline asked_at decision decided_by decided_at',
   blobs: 'sha256 media_type byte_length name bytes created_at',
   budgets: 'root_run_id run_id step reserved_usd reserved_tokens settled_usd settled_tokens created_at',
   compaction_phases: 'compaction_id phase session_id n run_id step output_json usage_json created_at',
@@ -28,7 +30,7 @@ const TABLES = {
   tool_calls:
     'session_id call_id run_id step name started_at attempt stored_json result_json output_units completed_at',
   tool_effects:
-    'session_id call_id run_id name effect owner activity_id attempt lease_until_ms started_at completed_at late_result_json',
+    'session_id call_id run_id name effect owner activity_id attempt lease_until_ms started_at completed_at late_result_json late_told_at',
   tool_outputs: 'session_id call_id chunk text_json',
   transcript_items:
     'id session_id seq run_id step kind origin schema_version item_json readable owner superseded_by created_at',
