@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { JsonObject } from '../transcript/json.ts';
+import { unmistakable } from '../transcript/unmistakable.ts';
+import { headOf } from '../transcript/well-formed.ts';
 import { inputSchemaOf, objectRoot } from './input-schema.ts';
 import { checkSchema } from './json-schema-check.ts';
 import { type Parsed, parseArgs } from './parse-args.ts';
@@ -108,16 +110,9 @@ function firstText(args: JsonObject): string {
   return Object.values(args).find((value) => typeof value === 'string') ?? '';
 }
 
-/** People decide by labels: what would be invisible, move the cursor or turn the reading direction is shown escaped. */
+/** People decide by labels: nothing in them may look like something else. */
 function oneLine(text: string): string {
-  const line = String(text)
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)
-    .trim();
-  return line.length <= MAX_LABEL ? line : `${line.slice(0, MAX_LABEL - 1)}…`;
-}
-
-const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-
-function escaped(char: string): string {
-  return SHORT_ESCAPES[char] ?? `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`;
+  // Looked at before it is made longer by escapes: a label comes from arguments, which may be megabytes.
+  const line = unmistakable(String(text).slice(0, 4 * MAX_LABEL)).trim();
+  return line.length <= MAX_LABEL ? line : `${headOf(line, MAX_LABEL - 1)}…`;
 }

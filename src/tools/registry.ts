@@ -9,6 +9,8 @@ export interface ToolRegistry {
   readonly tools: readonly Tool[];
   /** By the tool's own name or by the one it has on the wire. */
   get(name: string): Tool | undefined;
+  /** Whether it is one of ours that changes nothing but our own store: it need not ask. */
+  isOwn(tool: Tool): boolean;
   /** What the model is told, in the same order. */
   readonly specs: readonly ToolSpec[];
 }
@@ -16,7 +18,7 @@ export interface ToolRegistry {
 export interface ToolRegistryOptions {
   /** `false` refuses every tool that is not read-only: for workers that cannot ask for approval. Default true. */
   readonly allowEffects?: boolean;
-  /** Tools of ours that change nothing but our own store: never refused. Told by identity, since hints are only claims. */
+  /** Tools of ours that change nothing but our own store: never refused, and they never ask. Told by identity, since hints are only claims. */
   readonly ownTools?: readonly Tool[];
 }
 
@@ -32,7 +34,13 @@ export function createToolRegistry(tools: readonly Tool[], options: ToolRegistry
     if (options.allowEffects === false && options.ownTools?.includes(tool) !== true) requireReadOnly(tool);
     claim(byName, tool);
   }
-  return { tools: [...tools], specs: tools.map(spec), get: (name) => byName.get(name) };
+  const own = new Set(options.ownTools);
+  return {
+    tools: [...tools],
+    specs: tools.map(spec),
+    get: (name) => byName.get(name),
+    isOwn: (tool) => own.has(tool),
+  };
 }
 
 function claim(byName: Map<string, Tool>, tool: Tool): void {
