@@ -3,7 +3,9 @@ import { type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../compaction/
 import type { Catalog } from '../providers/catalog.ts';
 import type { ProviderRegistry } from '../providers/registry.ts';
 import type { Store } from '../store/store.ts';
+import type { ToolSource } from '../tools/mcp/tool-source.ts';
 import type { OutputSchema } from '../tools/output-schema.ts';
+import type { Policy } from '../tools/policy.ts';
 import type { ToolRegistry } from '../tools/registry.ts';
 import type { MessageRequest } from '../transcript/message.ts';
 
@@ -17,6 +19,8 @@ export interface AgentSpec {
   /** Models to go on with, in this order, when one cannot. */
   readonly fallbacks?: readonly string[];
   readonly tools: ToolRegistry;
+  /** Tools beside these that servers bring; what they are is frozen when a run opens, see `agentOf`. */
+  readonly toolSource?: ToolSource;
   readonly maxToolTurns: number;
   readonly maxParallelTools: number;
   /** Seconds; a tool's own wins. */
@@ -48,10 +52,16 @@ export interface ActivityDeps {
   /** By provider id; kept across all workers of the store. */
   readonly rateLimits?: ReadonlyMap<string, ProviderLimits>;
   readonly log: Logger;
+  /** Takes the worker's secrets out of what tools give and failures say. Absent: there are none. */
+  readonly redact?: (text: string) => string;
   /** Absolute path of the folder that the agents work on. */
   readonly workspace: string;
   /** How sessions are compacted; absent: by the defaults. */
   readonly compaction?: CompactionConfig;
+  /** Which calls may run, must ask first, or may not run; absent: what is not read-only asks. */
+  readonly policy?: Policy;
+  /** How long a call waits for an approval, in seconds; absent: a day. */
+  readonly approvalDeadlineSecs?: number;
 }
 
 /** How sessions of an agent are compacted. */

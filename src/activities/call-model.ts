@@ -18,6 +18,7 @@ import { withHeartbeat } from './heartbeat.ts';
 import { type ModelCall, refOf, type SharedDeps, sizedRequest } from './model-call.ts';
 import { logContext, logProtocol } from './protocol-log.ts';
 import { withinRate } from './rate-limit.ts';
+import { agentOf } from './run-agent.ts';
 import { requestBudget, viewBudget } from './window.ts';
 import { currentWriter } from './writer.ts';
 
@@ -34,7 +35,7 @@ async function callModel(
 ): Promise<CallModelOutput> {
   const writer = currentWriter(input.ref.sessionId);
   const run = await deps.runConfigs(input.ref.runId);
-  const agent = deps.agents.get(run.config.agent);
+  const agent = agentOf(deps, run);
   const begun = await beginModelStep(deps.store, writer, input, agent);
   if (begun.status === 'committed') return { ...(begun.outcome as unknown as CallModelOutput), head: begun.head };
   if (begun.status === 'closed') return { outcome: 'closed', head: begun.head, status: begun.runStatus };

@@ -7,6 +7,7 @@ import { textTokens } from '../transcript/text-tokens.ts';
 import { toolsTokens } from '../transcript/tokens.ts';
 import { type AgentSpec, compactionOf } from './agents.ts';
 import type { SharedDeps } from './model-call.ts';
+import { agentOf } from './run-agent.ts';
 import { requestBudget, viewBudget } from './window.ts';
 import { currentWriter, runRef } from './writer.ts';
 
@@ -26,7 +27,7 @@ export async function compactionContext(deps: SharedDeps, input: CompactSessionI
   const { compaction, requests, step, model } = input;
   const { sessionId, runId } = input.ref;
   const run = await deps.runConfigs(runId);
-  const agent = deps.agents.get(run.config.agent);
+  const agent = agentOf(deps, run);
   const config = compactionOf(deps, agent);
   const target = targetOf(deps.providers.resolve(model), deps.catalog);
   const window = requestBudget(deps, run.config, model, config, compaction.window);

@@ -8,6 +8,7 @@ import { createCompactionActivities } from './compaction.ts';
 import { createEstimates } from './estimates.ts';
 import { createOpenRun } from './open-run.ts';
 import { createRunConfigs } from './run-configs.ts';
+import { withSafeFailures } from './safe-failures.ts';
 import { createSettleBatch } from './settle-batch.ts';
 import { createViews } from './views.ts';
 
@@ -19,7 +20,7 @@ export function createActivities(deps: ActivityDeps): Activities & CompactionAct
     views: createViews(deps.store),
     estimates: createEstimates(deps.store),
   };
-  return {
+  const activities = {
     openRun: createOpenRun(deps),
     callModel: createCallModel(shared),
     callTool: createCallTool(shared),
@@ -27,4 +28,5 @@ export function createActivities(deps: ActivityDeps): Activities & CompactionAct
     closeRun: createCloseRun(shared),
     ...createCompactionActivities(shared),
   };
+  return deps.redact === undefined ? activities : withSafeFailures(activities, deps.redact);
 }

@@ -6,7 +6,6 @@ import { composePrompt } from '../prompt/compose-prompt.ts';
 import { workspaceReader } from '../prompt/workspace-reader.ts';
 import { ModelResolutionError } from '../providers/registry.ts';
 import { freezeRunConfig } from '../store/run-config.ts';
-import type { Store } from '../store/store.ts';
 import { windowBudget } from '../transcript/budget.ts';
 import type { JsonObject } from '../transcript/json.ts';
 import type { ActivityDeps, AgentSpec } from './agents.ts';
@@ -14,6 +13,7 @@ import { terminalEnding } from './close-run.ts';
 import { mintCompaction } from './compaction-check.ts';
 import { translated } from './failure.ts';
 import { acceptedMessage } from './message-content.ts';
+import { awayNote, toolsOfNewRun } from './run-agent.ts';
 import { storedMemories } from './stored-memories.ts';
 import { currentWriter } from './writer.ts';
 
@@ -23,7 +23,7 @@ export function createOpenRun(deps: ActivityDeps): Activities['openRun'] {
 
 async function openRun(deps: ActivityDeps, input: OpenRunInput): Promise<OpenRunOutput> {
   const { store } = deps;
-  const chosen = choose(deps, input.message ?? (await lastChoice(store, input.sessionId)));
+  const chosen = choose(deps, input.message ?? (await lastChoice(deps, input.sessionId)));
   const message = input.message === undefined ? undefined : await acceptedMessage(store, input.message);
   const queued = await Promise.all(input.queued.map((waiting) => acceptedMessage(store, waiting)));
   const config = chosen.agent === undefined ? {} : await frozen(deps, input.sessionId, chosen.agent, chosen.model);
@@ -57,11 +57,12 @@ async function openRun(deps: ActivityDeps, input: OpenRunInput): Promise<OpenRun
   };
 }
 
-/** What a run that only compacts goes by: the agent and model of the session's last run. */
-async function lastChoice(store: Store, sessionId: string): Promise<Choice> {
-  const last = (await store.runs(sessionId)).at(-1);
-  if (last === undefined) throw new HoldfastError('NotFound', `there is no session ${sessionId} to compact`);
-  return { agent: last.agent, model: last.model };
+/** What a run that only compacts goes by: agent and model of the session's last run here; an imported one has none. */
+async function lastChoice({ store, agents }: ActivityDeps, sessionId: string): Promise<Choice> {
+  const runs = await store.runs(sessionId);
+  if (runs.length === 0) throw new HoldfastError('NotFound', `there is no session ${sessionId} to compact`);
+  const last = runs.findLast(({ agent }) => agents.has(agent));
+  return last === undefined ? {} : { agent: last.agent, model: last.model };
 }
 
 type Choice = Pick<SendMessage, 'agent' | 'model'>;
@@ -109,8 +110,10 @@ const MEMORY_TOKENS = 1000;
 async function frozen(deps: ActivityDeps, sessionId: string, agent: AgentSpec, model: string): Promise<JsonObject> {
   const { maxOutputTokens, ...facts } = deps.catalog.facts(model);
   const windowTokens = facts.windowTokens ?? (await deps.serverWindow?.(model));
+  const { specs, away } = await toolsOfNewRun(agent);
   const prompt = await composePrompt({
     agent,
+    environment: awayNote(away),
     memories: await storedMemories(deps.store, sessionId),
     storedMemoryTokens: Math.min(MEMORY_TOKENS, Math.floor((windowTokens ?? DEFAULT_WINDOW) * MEMORY_SHARE)),
     readFile: workspaceReader(deps.workspace),
@@ -136,7 +139,7 @@ async function frozen(deps: ActivityDeps, sessionId: string, agent: AgentSpec, m
       outputSchema: agent.output === undefined ? null : { name: agent.output.name, schema: agent.output.schema },
     },
     prompt.text,
-    agent.tools.specs,
+    specs,
   );
   return { ...config } as unknown as JsonObject;
 }

@@ -5,6 +5,8 @@ import { redact } from '../providers/redact.ts';
 import type { Store } from '../store/store.ts';
 import { createReadTranscript } from '../tools/history/read-transcript.ts';
 import { createSearchTranscript } from '../tools/history/search-transcript.ts';
+import type { McpServers } from '../tools/mcp/mcp-servers.ts';
+import type { ToolSource } from '../tools/mcp/tool-source.ts';
 import { createRecall } from '../tools/memory/recall.ts';
 import { createRemember } from '../tools/memory/remember.ts';
 import { createReadToolOutput } from '../tools/read-tool-output.ts';
@@ -15,12 +17,14 @@ import { createWorkspaceTools } from '../tools/workspace/workspace-tools.ts';
 import { createWorkspaceEffectTools } from '../tools/workspace-effects/effect-tools.ts';
 import { secretValues } from './endpoints.ts';
 import type { Environment, LoadedConfig } from './load-config.ts';
-import type { AgentSettings, BuiltinTool } from './settings.ts';
+import type { AgentSettings, BuiltinTool, McpChoice } from './settings.ts';
 
 /** An agent with all defaults filled in and its tools at hand. */
 export interface ConfiguredAgent extends Omit<AgentSettings, 'tools' | 'instructions' | LimitKey> {
   readonly instructions: string;
   readonly tools: ToolRegistry;
+  /** Tools beside these, of the MCP servers that the agent chose. */
+  readonly toolSource?: ToolSource;
   readonly maxToolTurns: number;
   readonly maxParallelTools: number;
   readonly toolTimeoutSecs: number;
@@ -35,6 +39,8 @@ export interface AgentDeps {
   readonly allowEffects: boolean;
   /** The worker's environment: commands get the part of it that holds no secrets. Absent: they get none of it. */
   readonly env?: Environment;
+  /** Absent: agents get no tools of servers. */
+  readonly mcp?: McpServers;
 }
 
 export type AgentStore = Pick<
@@ -56,7 +62,12 @@ export function configuredAgents(loaded: LoadedConfig, deps: AgentDeps): Readonl
   const settings = loaded.config.agents?.length ? loaded.config.agents : [{ name: DEFAULT_AGENT }];
   const past = pastTools(deps.store);
   const builtins = builtinTools(loaded, deps, past);
-  const agents = new Map(settings.map((agent) => [agent.name, configured(agent, builtins, past, deps.allowEffects)]));
+  const agents = new Map(
+    settings.map((agent) => [
+      agent.name,
+      configured(agent, builtins, past, deps, Object.keys(loaded.config.mcpServers ?? {})),
+    ]),
+  );
   const [first] = agents.values();
   if (!agents.has(DEFAULT_AGENT) && first !== undefined) agents.set(DEFAULT_AGENT, first);
   return agents;
@@ -101,23 +112,35 @@ function configured(
   agent: AgentSettings,
   builtins: Builtins,
   past: readonly Tool[],
-  allowEffects: boolean,
+  { allowEffects, mcp }: AgentDeps,
+  servers: readonly string[],
 ): ConfiguredAgent {
-  const { tools: wanted = ['workspace'], ...rest } = agent;
-  const chosen = wanted.flatMap((one) => (typeof one === 'string' ? builtin(one, agent.name, builtins) : [one]));
+  const { tools: wanted = DEFAULT_TOOLS, ...rest } = agent;
+  const chosen = wanted.flatMap((one) => {
+    if (typeof one !== 'string') return [one];
+    return isMcpChoice(one) ? [] : builtin(one, agent.name, builtins);
+  });
+  const chosenServers = servers.filter((name) => wanted.includes('mcp') || wanted.includes(`mcp:${name}`));
   // Outputs are cut and items summarised whatever the tools; an agent without any is left without, one of its own wins.
   const own = new Set(chosen.map(({ name }) => name));
-  const further = chosen.length === 0 ? [] : past.filter(({ name }) => !own.has(name));
+  const further = chosen.length + chosenServers.length === 0 ? [] : past.filter(({ name }) => !own.has(name));
   const tools = [...new Set(chosen), ...further];
   return {
     ...rest,
     instructions: agent.instructions ?? DEFAULT_INSTRUCTIONS,
     tools: registry(tools, agent.name, { allowEffects, ownTools: past }),
+    ...(mcp === undefined || chosenServers.length === 0 ? {} : { toolSource: mcp.source(chosenServers) }),
     maxToolTurns: agent.maxToolTurns ?? 10,
     maxParallelTools: agent.maxParallelTools ?? 8,
     toolTimeoutSecs: agent.toolTimeoutSecs ?? 60,
     onBudget: agent.onBudget ?? 'stop',
   };
+}
+
+const DEFAULT_TOOLS: NonNullable<AgentSettings['tools']> = ['workspace', 'mcp'];
+
+function isMcpChoice(name: string): name is McpChoice {
+  return name === 'mcp' || name.startsWith('mcp:');
 }
 
 function builtin(name: BuiltinTool, agentName: string, builtins: Builtins): readonly Tool[] {

@@ -88,6 +88,23 @@ function headersOf(
   return Object.fromEntries(values);
 }
 
+/** Variables that hold a secret by their names, whoever reads them. */
+const SECRET_NAME =
+  /(?:^|_)(?:API_?KEY|(?:ACCESS|SECRET|PRIVATE|SIGNING|ENCRYPTION|AUTH|MASTER)_?KEY|TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|CREDENTIALS?|PAT)$/i;
+
+/** Passwords inside URLs (databases, proxies), as they stand there and as they are. */
+function passwords(env: Environment): readonly string[] {
+  return Object.values(env).flatMap((value) => {
+    const found = /^[a-z][a-z0-9+.-]*:\/\/[^\s:/@]*:([^\s@/]+)@/i.exec(value ?? '')?.[1];
+    if (found === undefined) return [];
+    try {
+      return [found, decodeURIComponent(found)];
+    } catch {
+      return [found];
+    }
+  });
+}
+
 /** Values that may appear nowhere: keys and header values taken from the environment. Longest first. */
 export function secretValues(config: HoldfastConfig, env: Environment): readonly string[] {
   const names = [
@@ -96,9 +113,14 @@ export function secretValues(config: HoldfastConfig, env: Environment): readonly
       ...(apiKeyEnv === undefined ? [] : [apiKeyEnv]),
       ...Object.values(headers).flatMap((value) => (typeof value === 'string' ? [] : [value.env])),
     ]),
-    ...Object.keys(env).filter((name) => /(_|^)(API_?KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$/i.test(name)),
+    ...Object.values(config.mcpServers ?? {}).flatMap(({ env: variables = {}, headers = {} }) =>
+      [...Object.values(variables), ...Object.values(headers)].flatMap((value) =>
+        typeof value === 'string' ? [] : [value.env],
+      ),
+    ),
+    ...Object.keys(env).filter((name) => SECRET_NAME.test(name)),
   ];
-  const values = [...new Set(names)].flatMap((name) => env[name]?.trim() ?? []);
+  const values = [...[...new Set(names)].flatMap((name) => env[name]?.trim() ?? []), ...passwords(env)];
   // What is shorter is no secret, and redacting it would eat ordinary text.
   return [...new Set(values)].filter((value) => value.length >= 8).sort((a, b) => b.length - a.length);
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Hook } from '../hooks/hooks.ts';
 import type { Abilities } from '../providers/catalog.ts';
 import type { DialectName } from '../providers/openai-chat/dialects.ts';
+import type { PolicyRule } from '../tools/policy.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { MessageRequest } from '../transcript/message.ts';
 import type { ConfigurableApi } from './known-providers.ts';
@@ -24,8 +25,11 @@ export interface AgentSettings {
   readonly model?: string;
   /** Models to go on with when the first one cannot: wrong key, no credit, unknown, overloaded again and again. */
   readonly fallbacks?: readonly string[];
-  /** Tools, and names of built-in ones; `workspace` stands for all read-only ones. Absent: `['workspace']`. */
-  readonly tools?: readonly (Tool | BuiltinTool)[];
+  /**
+   * Tools, and names of built-in ones; `workspace` stands for all read-only ones, `mcp:github` for those of the MCP server
+   * `github`, `mcp` for those of all servers. Absent: `['workspace', 'mcp']`.
+   */
+  readonly tools?: readonly (Tool | BuiltinTool | McpChoice)[];
   /** Batches of tool calls for one user message. Default 10. */
   readonly maxToolTurns?: number;
   /** Default 8. */
@@ -61,6 +65,28 @@ export const BUILTIN_TOOLS = [
   'recall',
 ] as const;
 export type BuiltinTool = (typeof BUILTIN_TOOLS)[number];
+
+/** All MCP servers of the config, or one by its name. */
+export type McpChoice = 'mcp' | `mcp:${string}`;
+
+/** A value as it is, or out of an environment variable: secrets stand nowhere else. */
+type Value = string | { readonly env: string };
+
+/** An MCP server: a program (`command`), or an address that speaks streamable HTTP (`url`). */
+export interface McpServerConfig {
+  /** The program; found on the `PATH`, run without a shell. */
+  readonly command?: string;
+  readonly args?: readonly string[];
+  /** Variables beside the harmless ones (`PATH`, `HOME`, proxies, locale): no other of the worker's reaches the program. */
+  readonly env?: Readonly<Record<string, Value>>;
+  /** Folder it runs in, relative to the config file. Default: its folder. */
+  readonly cwd?: string;
+  readonly url?: string;
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, Value>>;
+  /** Seconds for one call. Default: the agent's `toolTimeoutSecs`. */
+  readonly timeoutSecs?: number;
+}
 
 /** A provider beside the known ones, or changes to a known one. Keys are never written here. */
 export interface ProviderSettings {
@@ -149,6 +175,15 @@ export interface HoldfastConfig {
   /** The folder that tools work on, relative to the config file. Default: its folder. */
   readonly workspace?: string;
   readonly temporal?: { readonly taskQueue?: string; readonly toolsTaskQueue?: string };
+  /** By name: a letter, then letters, digits and dashes. Tools are called `<name>__<tool>`. */
+  readonly mcpServers?: Readonly<Record<string, McpServerConfig>>;
+  /**
+   * Which calls may run, must ask a person, or may not run: the last rule that fits decides. Where none fits, read-only
+   * tools run and all others ask, but those that change nothing but Holdfast's own store.
+   */
+  readonly approvals?: readonly PolicyRule[];
+  /** Seconds that a call waits for an approval before it is given up. Default 86,400 (a day). */
+  readonly approvalDeadlineSecs?: number;
   readonly hooks?: readonly Hook[];
   /** Lowest level that is logged. Default `info`. */
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error';

@@ -3,6 +3,7 @@ import { HoldfastError } from '../contract/errors.ts';
 import { HOOK_POINTS, type HookFunction } from '../hooks/hooks.ts';
 import type { Abilities } from '../providers/catalog.ts';
 import { DIALECTS, type DialectName } from '../providers/openai-chat/dialects.ts';
+import { SERVER_NAME } from '../tools/mcp/server-settings.ts';
 import { problemLines } from '../tools/parse-args.ts';
 import type { Tool } from '../tools/tool.ts';
 import { type ConfigurableApi, KNOWN_PROVIDERS, LOCAL_SERVERS } from './known-providers.ts';
@@ -13,6 +14,7 @@ import {
   type HoldfastConfig,
   type ProviderSettings,
 } from './settings.ts';
+import { mcpServer } from './validate-mcp-server.ts';
 
 const positive = z.number().positive();
 const whole = z.number().int().positive();
@@ -28,6 +30,7 @@ const tool = z.custom<Tool>(
     typeof value === 'object' && value !== null && 'execute' in value && 'inputSchema' in value && 'parse' in value,
   `expected a tool made by defineTool, or one of ${BUILTIN_TOOLS.join(', ')}`,
 );
+const mcpChoice = z.templateLiteral(['mcp', z.string().regex(/^(?::.+)?$/)]);
 const zodType = z.custom<z.ZodType>(
   (value) => typeof value === 'object' && value !== null && '_zod' in value,
   'expected a zod 4 schema',
@@ -62,8 +65,8 @@ const agent = z.strictObject({
   tools: z
     .array(
       z.union(
-        [z.enum(BUILTIN_TOOLS), tool],
-        `expected a tool made by defineTool, or one of ${BUILTIN_TOOLS.join(', ')}`,
+        [z.enum(BUILTIN_TOOLS), tool, mcpChoice],
+        `expected a tool made by defineTool, mcp, mcp:<server>, or one of ${BUILTIN_TOOLS.join(', ')}`,
       ),
     )
     .optional(),
@@ -122,6 +125,18 @@ const hook = z.strictObject({
   on: z.strictObject(Object.fromEntries(HOOK_POINTS.map((point) => [point, functionValue.optional()]))),
 });
 
+const approval = z.strictObject({
+  tool: z.string().min(1).optional(),
+  arguments: z.record(z.string(), z.string()).optional(),
+  // A line that negates, comments or is blank would fit nothing, and the rule be no rule.
+  path: z
+    .string()
+    .regex(/^\s*[^!#\s]/, 'expected a path or pattern within the workspace, such as docs/**')
+    .optional(),
+  decision: z.enum(['allow', 'ask', 'deny']),
+  reason: z.string().min(1).optional(),
+});
+
 const config = z.strictObject({
   agents: z.array(agent).optional(),
   model: modelName.optional(),
@@ -135,6 +150,11 @@ const config = z.strictObject({
   temporal: z
     .strictObject({ taskQueue: z.string().min(1).optional(), toolsTaskQueue: z.string().min(1).optional() })
     .optional(),
+  mcpServers: z
+    .record(z.string().regex(SERVER_NAME, 'expected a letter, then up to 31 letters, digits and dashes'), mcpServer)
+    .optional(),
+  approvals: z.array(approval).optional(),
+  approvalDeadlineSecs: positive.max(31_536_000).optional(),
   hooks: z.array(hook).optional(),
   logLevel: z.enum(['debug', 'info', 'warn', 'error']).optional(),
 });
@@ -171,13 +191,24 @@ function invalid(source: string, problems: readonly string[]): HoldfastError {
 }
 
 /** What no schema of one part can see. */
-function crossChecks({ agents = [], providers = {}, context }: HoldfastConfig): readonly string[] {
+function crossChecks({ agents = [], providers = {}, mcpServers = {}, context }: HoldfastConfig): readonly string[] {
   const names = agents.map(({ name }) => name);
   const twice = names
     .filter((name, i) => names.indexOf(name) !== i)
     .map((name) => `agents: there are two with the name ${JSON.stringify(name)}`);
   const misfits = Object.entries(providers).flatMap(([id, provider]) => providerProblems(id, provider));
-  return [...twice, ...misfits, ...contextProblems(agents, context?.compaction)];
+  const unknown = agents.flatMap(({ tools = [] }, i) =>
+    unknownServers(tools, mcpServers).map((problem) => `agents[${i}].tools: ${problem}`),
+  );
+  return [...twice, ...misfits, ...unknown, ...contextProblems(agents, context?.compaction)];
+}
+
+function unknownServers(
+  tools: NonNullable<AgentSettings['tools']>,
+  servers: NonNullable<HoldfastConfig['mcpServers']>,
+): readonly string[] {
+  const names = tools.flatMap((tool) => (typeof tool === 'string' && tool.startsWith('mcp:') ? tool.slice(4) : []));
+  return names.filter((name) => !Object.hasOwn(servers, name)).map((name) => `mcpServers has no ${name}`);
 }
 
 function providerProblems(id: string, provider: ProviderSettings): readonly string[] {

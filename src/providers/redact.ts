@@ -1,5 +1,4 @@
-/** What stands in place of a secret. */
-const MASK = '[redacted]';
+import { SECRET_MASK as MASK, secretMask } from '../transcript/mask-secrets.ts';
 
 /** Shapes of keys, whatever the vendor: known prefixes, authorization headers, `key=…` pairs. Masked keys (`sk-ab***yz`) too. */
 const KEY_SHAPES: readonly RegExp[] = [
@@ -8,16 +7,9 @@ const KEY_SHAPES: readonly RegExp[] = [
   /\b((?:x-)?api[-_ ]?key|authorization|access[-_ ]?token|secret|password)(["']?\s*[:=]\s*["']?)[^\s"',;&}]{6,}/gi,
 ];
 
-/** `text` without anything that looks like a key, and without the `secrets` themselves, plain, URL-escaped or in base64. */
+/** `text` without anything that looks like a key, and without the `secrets` themselves, however they are escaped or encoded. */
 export function redact(text: string, secrets: readonly string[] = []): string {
-  let safe = text;
-  for (const secret of secrets) {
-    // Shorter ones ("unused", "ollama") are placeholders, and would tear holes into ordinary words.
-    if (secret.length < 8) continue;
-    for (const form of [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64')]) {
-      safe = safe.replaceAll(form, MASK);
-    }
-  }
+  let safe = secretMask(secrets)(text);
   const [prefixed, header, pair] = KEY_SHAPES;
   if (prefixed) safe = safe.replace(prefixed, MASK);
   if (header) safe = safe.replace(header, MASK);

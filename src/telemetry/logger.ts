@@ -20,6 +20,11 @@ export const LOG_EVENTS = [
   'hook.failed',
   'compaction.completed',
   'compaction.failed',
+  'mcp.connected',
+  'mcp.lost',
+  'mcp.away',
+  'mcp.tools_left_out',
+  'mcp.stderr',
   'worker.started',
   'worker.stopped',
 ] as const;

@@ -5,6 +5,7 @@ import { failure, outputOf } from './output.ts';
 import { type Output, textBlock } from './output-block.ts';
 import { thrownText } from './thrown-text.ts';
 import type { Tool, ToolContext, ToolOutputBlock } from './tool.ts';
+import { UnknownOutcome } from './unknown-outcome.ts';
 
 /** Milliseconds that a tool has to come back once its signal was aborted; then it is left behind. */
 const GRACE_MS = 2000;
@@ -12,7 +13,10 @@ const DEFAULT_TIMEOUT_SECS = 60;
 
 /** How a call ended, as the model will read it. */
 export interface Invocation {
-  readonly status: Extract<ToolResultStatus, 'ok' | 'error' | 'timed_out' | 'cancelled' | 'aborted'>;
+  readonly status: Extract<
+    ToolResultStatus,
+    'ok' | 'error' | 'timed_out' | 'cancelled' | 'aborted' | 'unknown_outcome'
+  >;
   /** At least one block; texts are never empty. */
   readonly blocks: readonly ToolOutputBlock[];
   readonly isError: boolean;
@@ -52,11 +56,11 @@ export async function runTool(
   const timer = setTimeout(() => clock.abort(timeoutReason(timeoutMs)), Math.min(timeoutMs, 2 ** 31 - 1));
   const signal = AbortSignal.any([context.signal, clock.signal]);
   try {
-    const output = await settled(
-      start(tool, parsed.value, { ...context, signal }),
-      signal,
-      options.graceMs ?? GRACE_MS,
-    );
+    const work = start(tool, parsed.value, { ...context, signal });
+    const output = await settled(work, signal, options.graceMs ?? GRACE_MS);
+    if (output?.unknown === true) {
+      return { status: 'unknown_outcome', blocks: output.blocks, isError: true, executed: true };
+    }
     if (!signal.aborted) return { ...ended(output ?? failure('The tool gave no result.')), executed: true };
     const status = context.signal.aborted ? 'cancelled' : 'timed_out';
     return { ...stopped(status, tool, output, timeoutMs), executed: true };
@@ -79,18 +83,22 @@ function parsedSafely(tool: Tool, args: JsonObject): ReturnType<Tool['parse']> {
   }
 }
 
+/** `unknown`: the tool cannot tell whether it did what it was asked. */
+type Started = Output & { readonly unknown?: true };
+
 /** Calls the function; whatever it throws becomes output, so the promise never rejects. */
-async function start(tool: Tool, value: unknown, context: ToolContext): Promise<Output> {
+async function start(tool: Tool, value: unknown, context: ToolContext): Promise<Started> {
   try {
     return await outputOf(await tool.execute(value, context));
   } catch (error) {
     if (context.signal.aborted && error === context.signal.reason) return failure('It stopped when it was told to.');
+    if (error instanceof UnknownOutcome) return { ...failure(error.message), unknown: true };
     return failure(thrownText(error));
   }
 }
 
 /** The output, or `undefined` when none came within the grace that begins with the abort. */
-function settled(work: Promise<Output>, signal: AbortSignal, graceMs: number): Promise<Output | undefined> {
+function settled(work: Promise<Started>, signal: AbortSignal, graceMs: number): Promise<Started | undefined> {
   return new Promise((resolve) => {
     let grace: NodeJS.Timeout | undefined;
     const onAbort = (): void => {

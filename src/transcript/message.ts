@@ -94,6 +94,13 @@ export interface ToolSpec {
   readonly description: string;
   /** JSON Schema (draft 2020-12) of the arguments; the root is an object schema. */
   readonly inputSchema: JsonObject;
+  /** What a tool server claimed of its tool's effects when the run opened: frozen with the run, never told to the model. */
+  readonly annotations?: {
+    readonly readOnlyHint?: boolean;
+    readonly idempotentHint?: boolean;
+    readonly destructiveHint?: boolean;
+    readonly openWorldHint?: boolean;
+  };
 }
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly name: string };

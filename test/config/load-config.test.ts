@@ -182,6 +182,36 @@ describe('validation', () => {
     ],
     [{ hooks: [{ name: 'h', on: { beforeTol: () => undefined } }] }, 'hooks[0].on.beforeTol: there is no such field'],
     [{ hooks: [{ name: 'h', on: { beforeTool: 1 } }] }, 'hooks[0].on.beforeTool: expected a function'],
+    [
+      { agents: [{ name: 'a', tools: ['mcp:nowhere'] }], mcpServers: { here: { command: 'x' } } },
+      'agents[0].tools: mcpServers has no nowhere',
+    ],
+    [
+      { mcpServers: { my_server: { command: 'x' } } },
+      'mcpServers.my_server: expected a letter, then up to 31 letters, digits and dashes',
+    ],
+    [{ mcpServers: { a: {} } }, 'mcpServers.a: expected either command (a program) or url (a server)'],
+    [
+      { mcpServers: { a: { command: 'x', url: 'http://x' } } },
+      'mcpServers.a: expected either command (a program) or url (a server)',
+    ],
+    [{ mcpServers: { a: { command: 'x', headers: {} } } }, 'mcpServers.a.headers: goes with url only'],
+    [{ mcpServers: { a: { url: 'http://x', args: [] } } }, 'mcpServers.a.args: goes with command only'],
+    [{ mcpServers: { a: { url: 'ws://x' } } }, 'mcpServers.a.url: expected a URL that begins with http'],
+    [{ mcpServers: { a: { url: 'https://u:p4ssword@x' } } }, 'mcpServers.a.url: a URL holds no password: use headers'],
+    [
+      { mcpServers: { a: { command: 'x', env: { K: 'ghp_0123456789abcdef' } } } },
+      'mcpServers.a.env.K: this looks like a secret: put it into an environment variable',
+    ],
+    [
+      { mcpServers: { a: { command: 'x', args: ['--api-key=0123456789'] } } },
+      'mcpServers.a.args[0]: this looks like a secret: put it into an environment variable',
+    ],
+    [
+      { mcpServers: { a: { url: 'http://x', headers: { authorization: 'Bearer 0123456789' } } } },
+      'mcpServers.a.headers.authorization: this looks like a secret',
+    ],
+    [{ mcpServers: { a: { command: 'x', env: { K: { env: 'no name' } } } } }, 'mcpServers.a.env.K: expected a text or'],
     [5, 'the whole: expected object, got number'],
   ])('%j is refused with its place', async (config, message) => {
     const error = await failure(() => defineConfig(config as HoldfastConfig));
@@ -198,7 +228,7 @@ describe('validation', () => {
           instructions: 'i',
           model: 'a/b',
           fallbacks: ['c/d/e'],
-          tools: ['workspace', tool],
+          tools: ['workspace', tool, 'mcp', 'mcp:github'],
           maxToolTurns: 3,
           maxParallelTools: 2,
           toolTimeoutSecs: 1.5,
@@ -209,6 +239,12 @@ describe('validation', () => {
           budgets: { run: { maxUsd: 1, maxTokens: 2, maxDuration: 3 }, session: {} },
         },
       ],
+      approvals: [
+        { decision: 'ask' },
+        { tool: 'mcp__*', arguments: { branch: 'main' }, decision: 'deny', reason: 'main is protected' },
+        { tool: 'write_file', path: 'docs/**', decision: 'allow' },
+      ],
+      approvalDeadlineSecs: 3600,
       model: 'a/b',
       providers: {
         mine: {
@@ -257,6 +293,10 @@ describe('validation', () => {
       store: 'x.db',
       workspace: '.',
       temporal: { taskQueue: 'q', toolsTaskQueue: 't' },
+      mcpServers: {
+        github: { command: 'npx', args: ['x'], env: { A: 'b', C: { env: 'D' } }, cwd: '.', timeoutSecs: 1 },
+        web: { url: 'https://x/mcp', headers: { authorization: { env: 'T' } } },
+      },
       hooks: [{ name: 'h', timeoutMs: 1, on: { onRunEnd: () => undefined } }],
       logLevel: 'warn',
     };
