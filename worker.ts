@@ -17,6 +17,7 @@ import { buildProviders } from './src/config/build-providers.ts';
 import { connectionFromEnvironment } from './src/config/connection.ts';
 import { secretValues } from './src/config/endpoints.ts';
 import { loadConfig } from './src/config/load-config.ts';
+import { configuredMcpServers } from './src/config/mcp-servers.ts';
 import { modelOverrides } from './src/config/model-overrides.ts';
 import { resolveModel } from './src/config/resolve-model.ts';
 import { serverWindows } from './src/config/server-windows.ts';
@@ -26,6 +27,8 @@ import { loadCatalog } from './src/providers/catalog.ts';
 import { openStore } from './src/store/open-store.ts';
 import { createLogger } from './src/telemetry/logger.ts';
 import { outputSchemaOf } from './src/tools/output-schema.ts';
+import { createPolicy } from './src/tools/policy.ts';
+import { secretMask } from './src/transcript/mask-secrets.ts';
 
 export interface HoldfastWorkerOptions {
   /** How to reach Temporal: address, TLS, API key. */
@@ -126,16 +129,20 @@ async function prepareNamespace({ connection: options, namespace, deps }: Holdfa
  */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const loaded = await loadConfig({ folder: env.HOLDFAST_FOLDER || process.cwd(), env });
-  const log = createLogger({ destination: 'stderr', secrets: secretValues(loaded.config, env) });
+  const secrets = secretValues(loaded.config, env);
+  const log = createLogger({ destination: 'stderr', secrets });
   const temporal = (await connectionFromEnvironment(env)) ?? LOCAL;
   const chosen = await resolveModel({ config: loaded.config, env });
   const providers = await buildProviders(loaded.config, env, chosen.name);
   const catalog = await loadCatalog({ overrides: modelOverrides(loaded.config) });
   const store = await openStore(loaded.store);
+  const allowEffects = true;
+  const mcp = configuredMcpServers(loaded, { env, log, allowEffects });
   const configured = configuredAgents(loaded, {
     store,
-    allowEffects: false,
+    allowEffects,
     env,
+    mcp,
   });
   Runtime.install({ logger: runtimeLogger(log), telemetryOptions: { logging: { forward: {}, filter: 'WARN' } } });
   const worker = await startWorker({
@@ -148,8 +155,11 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
       agents: agentsOf(configured, loaded.config),
       providers,
       log,
+      redact: secretMask(secrets),
       workspace: loaded.workspace,
       compaction: compactionConfig(loaded.config.context?.compaction),
+      policy: createPolicy(loaded.config.approvals),
+      ...deadlineOf(loaded.config),
       catalog,
       serverWindow: serverWindows(loaded.config, env),
       rateLimits: new Map(Object.entries(loaded.config.providers ?? {})),
@@ -158,12 +168,18 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
   if (env.HOLDFAST_PARENT === 'pipe') process.stdin.resume().once('close', () => worker.shutdown());
   log.info({ event: 'worker.started', model: chosen.name, temporal: temporal.address });
   say({ ready: true, model: chosen.name, reason: chosen.reason });
-  await worker.done;
+  // So that they run when the first message comes, and that one that does not start is told at once.
+  void mcp.listings();
+  await worker.done.finally(() => mcp.close());
   log.info({ event: 'worker.stopped' });
   await store.close();
 }
 
 const LOCAL = { address: '127.0.0.1:7233', namespace: 'default', connection: { address: '127.0.0.1:7233' } };
+
+function deadlineOf({ approvalDeadlineSecs }: HoldfastConfig): Pick<ActivityDeps, 'approvalDeadlineSecs'> {
+  return approvalDeadlineSecs === undefined ? {} : { approvalDeadlineSecs };
+}
 
 /** Configured agents with their output schemas in the form that providers and the gate need, and their own compaction. */
 function agentsOf(

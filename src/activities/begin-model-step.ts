@@ -1,11 +1,13 @@
 import { Context } from '@temporalio/activity';
 import type { CallModelInput } from '../contract/activities.ts';
 import type { BegunStep, Store, Writer } from '../store/store.ts';
+import { effectClass } from '../tools/effect-class.ts';
 import type { AgentEvent } from '../transcript/events.ts';
 import type { AgentItem, AssistantMessage } from '../transcript/items.ts';
 import { preview } from '../transcript/preview.ts';
 import type { AgentSpec } from './agents.ts';
 import { controlItem } from './control-message.ts';
+import { lateItem } from './late-results.ts';
 import { acceptedMessage, textOfMessage, userItem } from './message-content.ts';
 import { textOf } from './response-outcome.ts';
 import { runRef } from './writer.ts';
@@ -22,6 +24,8 @@ export async function beginModelStep(
   if (input.control !== undefined) {
     append.push(controlItem(input.control, await lastSaid(store, input), agent?.output));
   }
+  const late = mayBeLate(agent) ? await store.lateResults(input.ref.sessionId) : [];
+  if (late.length > 0) append.push(lateItem(late));
   const queued = messages.map(
     (message): AgentEvent => ({
       type: 'user_message_queued',
@@ -36,8 +40,14 @@ export async function beginModelStep(
     settlement: input.failures ?? {},
     append,
     joined: messages.map((message) => message.messageId),
+    ...(late.length === 0 ? {} : { toldLate: late.map(({ callId }) => callId) }),
     events: [...queued, ...restarted(input), ...fellBack(input)],
   });
+}
+
+/** Whether calls of the agent's tools can come back late at all: read-only ones are simply run again. */
+function mayBeLate(agent: AgentSpec | undefined): boolean {
+  return agent?.tools.tools.some((tool) => effectClass(tool) !== 'read_only') === true;
 }
 
 /** How far back the last answer can be at most: a response has a handful of items. */

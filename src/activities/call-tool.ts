@@ -1,27 +1,24 @@
-import { Context } from '@temporalio/activity';
 import type { Activities, CallToolInput, CallToolOutput } from '../contract/activities.ts';
 import { HoldfastError } from '../contract/errors.ts';
 import { storeBehind } from '../store/refusals.ts';
-import type { EffectClass, Store, StoredResult, Writer } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 import { effectClass } from '../tools/effect-class.ts';
 import type { Tool } from '../tools/tool.ts';
 import { windowBudget } from '../transcript/budget.ts';
-import type { AgentEvent } from '../transcript/events.ts';
-import type { ToolCall, ToolResult } from '../transcript/items.ts';
+import type { ToolCall } from '../transcript/items.ts';
 import { preview } from '../transcript/preview.ts';
 import { syntheticResult, unparsableResult } from '../transcript/synthetic-result.ts';
 import { outputCaps } from '../transcript/truncate.ts';
 import type { ActivityDeps } from './agents.ts';
+import { refusedCall } from './call-approval.ts';
+import { beforeRunning, keepLease } from './effect-ledger.ts';
 import { translated } from './failure.ts';
 import { cancelRequested, withHeartbeat, workerShutdown } from './heartbeat.ts';
 import type { SharedDeps } from './model-call.ts';
-import { type Executed, execute } from './tool-execution.ts';
-import { currentWriter, runRef } from './writer.ts';
-
-/** A call that takes longer than this is announced as started by itself; a quicker one in the transaction of its result. */
-const ANNOUNCE_AFTER_MS = 150;
-/** How long an at-most-once call may go without a heartbeat before another attempt may ask what became of it. */
-const LEASE_MS = 15_000;
+import { agentOf } from './run-agent.ts';
+import { type Executed, type Execution, execute } from './tool-execution.ts';
+import { announceLater, commitJob, type ToolJob } from './tool-job.ts';
+import { currentWriter } from './writer.ts';
 
 export type CallToolDeps = Pick<SharedDeps, keyof ActivityDeps | 'runConfigs'>;
 
@@ -41,49 +38,40 @@ async function callTool(
     plannedCall(deps.store, input),
     deps.runConfigs(input.ref.runId),
   ]);
-  const tool = deps.agents.get(run.config.agent)?.tools.get(call.name);
-  const job: Job = {
-    deps,
-    input,
-    writer,
-    call,
-    tool,
-    effect: tool === undefined ? 'read_only' : effectClass(tool),
-    label: labelOf(call, tool),
-  };
+  const agent = agentOf(deps, run);
+  const tool = agent?.tools.get(call.name);
+  const effect = tool === undefined ? 'read_only' : effectClass(tool);
+  const job: ToolJob = { deps, input, writer, call, effect, label: labelOf(call, tool) };
+  if (agent === undefined || tool === undefined || call.argumentsError !== undefined)
+    return commitJob(job, refusal(call, call.argumentsError));
+  const refused = await refusedCall(job, agent, tool);
+  if (refused !== undefined) return commitJob(job, refused, { announce: false });
 
-  if (tool === undefined || call.argumentsError !== undefined)
-    return commit(job, refusal(call, call.argumentsError), 0, true);
-  const known = await beforeRunning(job);
-  if (known !== undefined) return known;
-
-  const started = performance.now();
-  const announcement = announceLater(job);
-  const timeoutMs = 1000 * (tool.timeoutSecs ?? run.config.toolTimeoutSecs);
-  const executed = await execute({
+  const execution: Execution = {
     tool,
     call,
     input,
     signal,
-    timeoutMs,
+    timeoutMs: 1000 * (tool.timeoutSecs ?? run.config.toolTimeoutSecs),
     outputTokens: outputCaps(windowBudget({ window: run.config.window }).budget, batchSize).perOutput,
     note,
     workspace: deps.workspace,
+    redact: deps.redact ?? ((text) => text),
     store: deps.store,
-  });
-  const announced = await announcement.stop();
-  if (signal.aborted && !cancelRequested()) throw workerShutdown();
-  return commit(job, executed, Math.round(performance.now() - started), !announced);
+  };
+  return (await beforeRunning(job, execution)) ?? runAndCommit(job, execution);
 }
 
-interface Job {
-  readonly deps: CallToolDeps;
-  readonly input: CallToolInput;
-  readonly writer: Writer;
-  readonly call: ToolCall;
-  readonly tool: Tool | undefined;
-  readonly effect: EffectClass;
-  readonly label: string;
+/** Runs the tool, under a lease where it must not run twice, and commits what came. */
+async function runAndCommit(job: ToolJob, execution: Execution): Promise<CallToolOutput> {
+  const started = performance.now();
+  const announcement = announceLater(job);
+  const lease = keepLease(job);
+  const signal = AbortSignal.any([execution.signal, lease.lost]);
+  const executed = await execute({ ...execution, signal }).finally(lease.end);
+  const announced = await announcement.stop();
+  if (execution.signal.aborted && !cancelRequested()) throw workerShutdown();
+  return commitJob(job, executed, { durationMs: Math.round(performance.now() - started), announce: !announced });
 }
 
 /** The call as its response asked for it: the batch is the last item that the workflow knows. */
@@ -99,100 +87,6 @@ async function plannedCall(
   const call = calls.find((each) => each.callId === callId);
   if (call === undefined) throw new HoldfastError('Internal', `call ${callId} is not in the batch at seq ${ref.head}`);
   return { call, batchSize: calls.length };
-}
-
-/** The answer, when the tool must not run (again). A read-only call that runs for the first time needs no entry in the ledger. */
-async function beforeRunning(job: Job): Promise<CallToolOutput | undefined> {
-  const { writer, effect, input } = job;
-  if (effect === 'read_only' && writer.attempt === 1) return undefined;
-  const begun = await begin(job);
-  switch (begun.status) {
-    case 'run':
-      return undefined;
-    case 'done':
-      return output(begun.result);
-    case 'closed':
-      return { status: 'closed', preview: '' };
-    case 'leased':
-    case 'lost':
-      // Until effects are allowed no tool takes a lease; a lost one must never be run again.
-      return commit(job, { result: syntheticResult(input.callId, 'unknown_outcome') }, 0, false);
-  }
-}
-
-function begin({ deps, input, writer, call, effect, label }: Job) {
-  return deps.store.beginCall(writer, {
-    ref: runRef(input.ref),
-    step: input.step,
-    callId: call.callId,
-    name: call.name,
-    effect,
-    leaseMs: LEASE_MS,
-    event: startedEvent(input, call, label),
-  });
-}
-
-/** Announces a slow call. `stop` tells whether it was announced, after any write under way. */
-function announceLater(job: Job): { stop(): Promise<boolean> } {
-  if (job.effect !== 'read_only' || job.writer.attempt > 1) return { stop: async () => true };
-  let write: Promise<unknown> | undefined;
-  const timer = setTimeout(() => {
-    // A failed announcement is not worth failing the call for: the commit meets the same store.
-    write = begin(job).catch(() => undefined);
-  }, ANNOUNCE_AFTER_MS);
-  return {
-    async stop() {
-      clearTimeout(timer);
-      return (await write) !== undefined;
-    },
-  };
-}
-
-async function commit(
-  job: Job,
-  { result, fullOutput }: Executed,
-  durationMs: number,
-  announce: boolean,
-): Promise<CallToolOutput> {
-  const { deps, input, writer, call, label } = job;
-  const stored = await deps.store.commitCall(writer, {
-    ref: runRef(input.ref),
-    step: input.step,
-    callId: call.callId,
-    name: call.name,
-    result,
-    ...(fullOutput === undefined ? {} : { fullOutput }),
-    events: [
-      ...(announce ? [startedEvent(input, call, label)] : []),
-      endedEvent(input, call, result, fullOutput, durationMs),
-    ],
-  });
-  return output(stored);
-}
-
-function output({ status, preview: text }: StoredResult): CallToolOutput {
-  return { status, preview: text };
-}
-
-function startedEvent({ step, callId }: CallToolInput, { name }: ToolCall, label: string): AgentEvent {
-  return { type: 'tool_call_started', step, callId, name, label, attempt: Context.current().info.attempt };
-}
-
-function endedEvent(
-  { step, callId }: CallToolInput,
-  { name }: ToolCall,
-  result: ToolResult,
-  fullOutput: string | undefined,
-  durationMs: number,
-): AgentEvent {
-  const text = result.content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
-  const common = { step, callId, name, preview: preview(text), durationMs };
-  if (result.status !== 'ok') return { type: 'tool_call_failed', ...common, status: result.status };
-  return {
-    type: 'tool_call_completed',
-    ...common,
-    bytes: result.fullOutput?.bytes ?? Buffer.byteLength(fullOutput ?? text),
-  };
 }
 
 function refusal(call: ToolCall, argumentsError: string | undefined): Executed {

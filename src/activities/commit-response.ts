@@ -10,7 +10,9 @@ import type { View } from '../transcript/view.ts';
 import type { AgentSpec } from './agents.ts';
 import type { Answer } from './ask-model.ts';
 import { type ModelCall, refOf, sizedRequest } from './model-call.ts';
+import { delegationsOf } from './plan-delegate.ts';
 import { outcomeOf, responseEvents } from './response-outcome.ts';
+import { type Approvals, neededApprovals } from './tool-policy.ts';
 import { viewBudget } from './window.ts';
 
 /** The request as it went out, with the estimate that it went out on. */
@@ -30,9 +32,11 @@ export async function commitResponse(
   const { deps, input, run, agent } = call;
   const usage = 'response' in answer ? answer.response.usage : null;
   const items = 'response' in answer ? answer.response.items : answer.partial;
+  const approvals: Approvals =
+    'response' in answer ? await neededApprovals(deps, input.ref.sessionId, agent, items) : new Map();
   const outcome =
     'response' in answer
-      ? outcomeOf(answer.response, { agent, config: run.config, input })
+      ? outcomeOf(answer.response, { agent, config: run.config, input, approvals })
       : ({ outcome: 'cancelled' } as const);
   const lesson = usage === null ? undefined : await deps.estimates.learn(sizedRequest(call, target), items, usage);
   const promise = 'response' in answer ? promiseEvents(call, answer, outcome) : [];
@@ -44,7 +48,7 @@ export async function commitResponse(
       ...repairEvents(call.view),
       ...truncatedEvents(input.step, answer),
       ...events,
-      ...responseEvents(input.step, items, answer, labels(agent)),
+      ...responseEvents(input.step, items, answer, labels(agent), approvals),
       ...promise,
     ],
     usage,

@@ -11,6 +11,8 @@ import type { StopReason } from '../transcript/message.ts';
 import { preview } from '../transcript/preview.ts';
 import type { AgentSpec } from './agents.ts';
 import type { Answer } from './ask-model.ts';
+import type { Delegations } from './plan-delegate.ts';
+import type { Approvals } from './tool-policy.ts';
 
 type Outcome = CallModelOutput extends infer Output
   ? Output extends unknown
@@ -22,13 +24,21 @@ export interface OutcomeContext {
   readonly agent: AgentSpec | undefined;
   readonly config: RunConfig;
   readonly input: Pick<CallModelInput, 'control' | 'nudged'>;
+  /** What must ask a person first, by call id. */
+  readonly approvals: Approvals;
+  /** What other agents are to do, by call id. */
+  readonly delegations: Delegations;
 }
 
 /** What the workflow does next: the presence of calls decides, because real servers say `stop` with calls. */
 export function outcomeOf(response: AccumulatedResponse, context: OutcomeContext): Outcome {
-  const { agent, config } = context;
+  const { agent, config, approvals } = context;
   const batch = batchOf(response.items);
-  if (batch !== undefined) return { outcome: 'tools', calls: batch.calls.map((call) => planned(call, agent, config)) };
+  if (batch !== undefined)
+    return {
+      outcome: 'tools',
+      calls: batch.calls.map((call) => planned(call, agent, config, approvals.get(call.callId))),
+    };
   if (response.stopReason.unified === 'pause') return { outcome: 'pause' };
   return finalOutcome(response, context);
 }
@@ -49,13 +59,19 @@ function finalOutcome(response: AccumulatedResponse, { agent, input }: OutcomeCo
   return promised && input.nudged !== true ? { ...final, again: 'promise' } : final;
 }
 
-function planned(call: ToolCall, agent: AgentSpec | undefined, config: RunConfig): PlannedCall {
+function planned(
+  call: ToolCall,
+  agent: AgentSpec | undefined,
+  config: RunConfig,
+  approval: PlannedCall['approval'],
+): PlannedCall {
   const tool = agent?.tools.get(call.name);
   const timeoutMs = 1000 * (tool?.timeoutSecs ?? config.toolTimeoutSecs);
   return {
     callId: call.callId,
     label: preview(tool?.label(call.arguments) ?? call.name).slice(0, 100),
     timeoutMs,
+    ...(approval === undefined ? {} : { approval }),
     ...(tool?.exclusive === true ? { exclusive: true } : {}),
     ...(tool?.quick === true ? { taskQueue: TASK_QUEUE } : {}),
   };
@@ -67,6 +83,7 @@ export function responseEvents(
   items: readonly AgentItem[],
   answer: Answer,
   label: (name: string, args: JsonObject) => string,
+  approvals: Approvals,
 ): AgentEvent[] {
   const cut = !('response' in answer);
   const stopReason: StopReason = cut ? { unified: 'stop', raw: null } : answer.response.stopReason;
@@ -91,6 +108,11 @@ export function responseEvents(
         arguments: args,
       }),
     ),
+    ...calls.flatMap(({ callId, name: wire, arguments: args }): AgentEvent[] => {
+      const approval = approvals.get(callId);
+      if (approval === undefined) return [];
+      return [{ type: 'approval_requested', step, callId, label: preview(label(wire, args)), ...approval }];
+    }),
   ];
 }
 

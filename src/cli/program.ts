@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { HoldfastError } from '../contract/errors.ts';
+import { addApprovalCommands } from './approval-commands.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { addMemoryCommands } from './memory-commands.ts';
 import { OUTPUTS, type Output } from './output.ts';
@@ -70,6 +71,7 @@ export function buildProgram(done: (code: ExitCode) => void, version: string = p
     .argument('<session>')
     .argument('[text...]', 'the message; from standard input without it')
     .option('--steer', 'join the open run at its next step instead of queueing behind it')
+    .option('--deny-pending', 'deny the approvals that the open run waits for, so that it reads the message (steers)')
     .option('--agent <name>', 'agent of holdfast.config.ts')
     .option('--model <provider/model>', 'model for this run')
     .option('--message-id <id>', 'the same id is answered once, however often it is sent')
@@ -77,7 +79,8 @@ export function buildProgram(done: (code: ExitCode) => void, version: string = p
     .addOption(output())
     .action(async (session: string, words: string[], options: ModelOptions & OutputOption & SendFlags) => {
       const text = await readPrompt(words);
-      const { steer, follow } = { steer: options.steer === true, follow: options.follow === true };
+      const [denyPending, follow] = [options.denyPending === true, options.follow === true];
+      const steer = options.steer === true || denyPending;
       const { send } = await import('./commands/send.ts');
       done(
         await send({
@@ -86,6 +89,7 @@ export function buildProgram(done: (code: ExitCode) => void, version: string = p
           session,
           text,
           steer,
+          denyPending,
           follow,
           output: options.output,
         }),
@@ -214,6 +218,7 @@ export function buildProgram(done: (code: ExitCode) => void, version: string = p
       const { at, as, output } = options;
       done(await fork({ settings: await settings(), session, at, as, output }));
     });
+  addApprovalCommands(program, { settings, output, done });
   addMemoryCommands(program, { settings, output, done });
   program
     .command('doctor')
@@ -243,6 +248,7 @@ function onlyOne(options: object, names: readonly string[]): void {
 
 interface SendFlags {
   readonly steer?: boolean;
+  readonly denyPending?: boolean;
   readonly follow?: boolean;
   readonly messageId?: string;
 }

@@ -72,7 +72,10 @@ function summaryOf({ text }: SendMessage): { staticSummary?: string } {
 }
 
 /** The update waits for a worker without end; where nobody polls, say so. */
-async function withPatience<T>({ client, taskQueue }: AcceptOptions, accepted: Promise<T>): Promise<T> {
+export async function withPatience<T>(
+  { client, taskQueue }: Pick<AcceptOptions, 'client' | 'taskQueue'>,
+  accepted: Promise<T>,
+): Promise<T> {
   for (;;) {
     const timer = pause(WORKER_PATIENCE_MS).then(() => undefined);
     const first = await Promise.race([accepted.then((value) => ({ value })), timer]);

@@ -3,12 +3,20 @@ import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import type { CompactionResult } from '../compaction/models.ts';
 import { HoldfastError } from '../contract/errors.ts';
 import { isSessionId, MAX_INLINE_BYTES, TASK_QUEUE, workflowIdOf } from '../contract/identity.ts';
-import { cancelSignal, type RunStatusView, type SendMessage, statusQuery } from '../contract/messages.ts';
+import {
+  type ApprovalResolution,
+  cancelSignal,
+  type PendingApproval,
+  type RunStatusView,
+  type SendMessage,
+  statusQuery,
+} from '../contract/messages.ts';
 import { openStore } from '../store/open-store.ts';
 import type { MessageOutcome, RunRow, SessionRow, Store } from '../store/store.ts';
 import type { RecordedEvent } from '../transcript/events.ts';
 import type { MediaRef, TranscriptEntry } from '../transcript/items.ts';
 import { accept } from './accept.ts';
+import { type ApprovalDeps, type ApprovalRequest, pendingApprovals, resolveApproval } from './approvals.ts';
 import { compactSession } from './compact.ts';
 import { type Fork, type ForkOptions, forkSession } from './fork.ts';
 import { type TailOptions, tail } from './tail.ts';
@@ -43,6 +51,8 @@ export interface OutgoingMessage {
   readonly model?: string;
   readonly mode?: SendMessage['mode'];
   readonly attachments?: readonly MediaRef[];
+  /** Denies the approvals that the session's open run waits for, so that it goes on and reads the message. */
+  readonly denyPending?: true;
 }
 
 /** A message that is accepted: it ends in exactly one `final_response`, `loop_aborted` or `run_failed`. */
@@ -113,6 +123,25 @@ export class HoldfastClient {
   }
 
   /**
+   * Calls that wait for an approval, of one session or of all, the nearest deadline first. Needs a server only to leave out
+   * those that were decided a moment ago.
+   */
+  pendingApprovals(sessionId?: string): Promise<readonly ApprovalRequest[]> {
+    return pendingApprovals(this.#deps(), sessionId);
+  }
+
+  /**
+   * Decides on a call that waits for an approval. An approval for the session (`approve_session`) covers the tool from now
+   * on, other calls of it that wait already included.
+   *
+   * @throws HoldfastError `NotFound` when no such call waits, `InvalidInput` for other arguments than the call's or a call
+   * that was decided otherwise, `NoWorker`.
+   */
+  resolveApproval(sessionId: string, resolution: ApprovalResolution): Promise<PendingApproval> {
+    return resolveApproval(this.#deps(), sessionId, resolution);
+  }
+
+  /**
    * Replaces an old part of the session by a summary: at the next step boundary of an open run, or at once in an idle
    * session. Resolves with what came of it, also when that is nothing or a failure that left history as it was.
    *
@@ -122,7 +151,7 @@ export class HoldfastClient {
     sessionId: string,
     options: { readonly instructions?: string; readonly signal?: AbortSignal } = {},
   ): Promise<CompactionResult> {
-    const deps = { client: this.temporal, store: this.store, taskQueue: this.#taskQueue };
+    const deps = this.#deps();
     const sessionAlive = (settled: () => Promise<unknown>) => this.#sessionAlive(sessionId, settled);
     return compactSession({ ...deps, sessionAlive }, sessionId, options);
   }
@@ -194,6 +223,10 @@ export class HoldfastClient {
     await this.#close();
   }
 
+  #deps(): ApprovalDeps {
+    return { client: this.temporal, store: this.store, taskQueue: this.#taskQueue };
+  }
+
   async #hand(message: OutgoingMessage, whenBusy: 'fail' | 'join'): Promise<SentMessage> {
     const sessionId = message.sessionId ?? randomUUID();
     if (!isSessionId(sessionId))
@@ -234,6 +267,7 @@ export class HoldfastClient {
       mode: message.mode ?? 'follow_up',
       ...(message.agent === undefined ? {} : { agent: message.agent }),
       ...(message.model === undefined ? {} : { model: message.model }),
+      ...(message.denyPending === undefined ? {} : { denyPending: message.denyPending }),
       ...(message.attachments === undefined ? {} : { attachments: message.attachments }),
     };
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Runtime } from '@temporalio/worker';
@@ -17,7 +17,7 @@ import { createToolRegistry } from '../../src/tools/registry.ts';
 import type { Tool } from '../../src/tools/tool.ts';
 import { type HoldfastWorker, startWorker } from '../../worker.ts';
 import { type FakeProvider, startFakeProvider } from '../fakes/fake-provider.ts';
-import { NAMESPACES } from '../setup/temporal-server.ts';
+import { claimNamespace } from '../setup/claim-namespace.ts';
 
 export interface HarnessOptions {
   readonly answer: FakeProvider['answer'];
@@ -26,6 +26,8 @@ export interface HarnessOptions {
   /** Whether the catalog says that the model takes images; default: it does not know. */
   readonly takesImages?: boolean;
   readonly rateLimits?: ActivityDeps['rateLimits'];
+  readonly policy?: ActivityDeps['policy'];
+  readonly approvalDeadlineSecs?: number;
   /** What the catalog knows of every model, and what it costs. */
   readonly facts?: ModelFacts;
   readonly compaction?: Partial<CompactionConfig>;
@@ -73,6 +75,8 @@ export async function startHarness(options: HarnessOptions): Promise<Harness> {
         costUsd: () => null,
       },
       compaction: compactionConfig(options.compaction),
+      ...(options.policy === undefined ? {} : { policy: options.policy }),
+      ...(options.approvalDeadlineSecs === undefined ? {} : { approvalDeadlineSecs: options.approvalDeadlineSecs }),
       ...(options.rateLimits === undefined ? {} : { rateLimits: options.rateLimits }),
     },
   });
@@ -99,7 +103,7 @@ function agentOf({ tools, agent }: HarnessOptions): AgentSpec {
   return {
     name: 'default',
     instructions: 'You are under test.',
-    tools: createToolRegistry(tools ?? [], { allowEffects: false }),
+    tools: createToolRegistry(tools ?? []),
     maxToolTurns: 10,
     maxParallelTools: 8,
     toolTimeoutSecs: 60,
@@ -110,19 +114,6 @@ function agentOf({ tools, agent }: HarnessOptions): AgentSpec {
 export function fakeModel(baseURL: string) {
   const client = new OpenAI({ apiKey: 'unused', baseURL, maxRetries: 0 });
   return openaiChat({ id: 'fake', client, dialect: 'generic', endpoint: baseURL, account: 'test' });
-}
-
-/** Each test file takes a namespace of its own: making a folder is the claim. */
-export function claimNamespace(claims: string): string {
-  for (const name of NAMESPACES) {
-    try {
-      mkdirSync(join(claims, name));
-      return name;
-    } catch {
-      // Taken by another file.
-    }
-  }
-  throw new Error('more test files than namespaces: raise NAMESPACES');
 }
 
 let quiet = false;

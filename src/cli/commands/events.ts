@@ -3,6 +3,7 @@ import { tail } from '../../client/tail.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { RecordedEvent } from '../../transcript/events.ts';
+import { withApprovals } from '../approval-prompt.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { onInterrupt } from '../interrupts.ts';
 import { type Output, rendererFor } from '../output.ts';
@@ -30,7 +31,9 @@ export function events({ settings, run, from, follow, output }: EventsCommand): 
     const client = follow ? await clientIfThere(settings) : undefined;
     try {
       const source: AsyncIterable<RecordedEvent> = client?.events(runId, options) ?? tail(store, runId, options);
-      await renderRun(source, renderer);
+      const sessionId = (await store.run(runId))?.sessionId ?? '';
+      const shown = client === undefined ? source : withApprovals(source, { client, sessionId, note: renderer.note });
+      await renderRun(shown, renderer);
     } finally {
       await client?.close();
       stopListening();

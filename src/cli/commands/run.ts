@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HoldfastClient } from '../../client/holdfast-client.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import { TASK_QUEUE } from '../../contract/identity.ts';
+import { terminalKeys, withApprovals } from '../approval-prompt.ts';
 import { attachments } from '../attachments.ts';
 import { Cleanup } from '../cleanup.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -98,7 +99,14 @@ async function converse(command: RunCommand, { client, lease, worker, cancel }: 
   else cancel.addEventListener('abort', cancelRun, { once: true });
 
   const unwatch = watchTrouble(client.temporal, sent.workflowId, renderer.note);
-  const { settled, runId } = await withWorker(renderRun(client.follow(sent), renderer)).finally(unwatch);
+  const keys = command.output === undefined || command.output === 'pretty' ? terminalKeys() : undefined;
+  const events = withApprovals(client.follow(sent), {
+    client,
+    sessionId: sent.sessionId,
+    note: renderer.note,
+    ...(keys === undefined ? {} : { keys }),
+  });
+  const { settled, runId } = await withWorker(renderRun(events, renderer)).finally(unwatch);
   const owner = runId === undefined ? undefined : (await client.store.run(runId))?.owner;
   const link = webUiLink(lease.access, sent.workflowId, owner);
   renderer.end(link === undefined ? undefined : `Session ${sent.sessionId} · ${link}`);

@@ -1,3 +1,4 @@
+import { withApprovals } from '../approval-prompt.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { onInterrupt } from '../interrupts.ts';
 import { type Output, printRows, rendererFor } from '../output.ts';
@@ -11,6 +12,8 @@ export interface SendCommand {
   readonly session: string;
   readonly text: string;
   readonly steer: boolean;
+  /** Deny what the open run waits for, so that it reads the message. */
+  readonly denyPending: boolean;
   readonly agent?: string;
   readonly model?: string;
   /** Same id, same answer: for senders that may send twice. */
@@ -23,11 +26,12 @@ export interface SendCommand {
 /** Sends a message to a session, which a worker that runs elsewhere answers. Ctrl-C stops looking, not the run. */
 export function send(command: SendCommand): Promise<ExitCode> {
   return withClient(command.settings, async (client, access) => {
-    const { session, text, steer, agent, model, messageId } = command;
+    const { session, text, steer, denyPending, agent, model, messageId } = command;
     const sent = await client.send({
       sessionId: session,
       text,
       mode: steer ? 'steer' : 'follow_up',
+      ...(denyPending ? { denyPending: true } : {}),
       ...(agent === undefined ? {} : { agent }),
       ...(model === undefined ? {} : { model }),
       ...(messageId === undefined ? {} : { messageId }),
@@ -39,7 +43,12 @@ export function send(command: SendCommand): Promise<ExitCode> {
     const leave = new AbortController();
     const stopListening = onInterrupt({ ask: () => leave.abort(), force: () => process.exit(EXIT.cancelled) });
     const renderer = rendererFor(command.output);
-    const { settled } = await renderRun(client.follow(sent, { signal: leave.signal }), renderer);
+    const events = withApprovals(client.follow(sent, { signal: leave.signal }), {
+      client,
+      sessionId: session,
+      note: renderer.note,
+    });
+    const { settled } = await renderRun(events, renderer);
     renderer.end(webUiLink(access, sent.workflowId));
     stopListening();
     return settled ?? EXIT.cancelled;

@@ -25,7 +25,10 @@ const NOTICES: { readonly [T in AgentEventType]: null | ((event: EventOf<T>) => 
     `the server read only ${count(reportedTokens)} of about ${count(estimatedTokens)} tokens`,
   hook_failed: ({ hook, message }) => `hook ${line(hook)} failed: ${line(message)}`,
   approval_requested: ({ label, deadline }) => `waiting for approval until ${line(deadline)}: ${line(label)}`,
-  approval_resolved: ({ decision, by }) => `${decision.replace('_', ' ')} by ${line(by)}`,
+  approval_resolved: ({ decision, by, note }) =>
+    decision === 'timed_out'
+      ? 'nobody approved it in time; it was not run'
+      : `${DECIDED[decision]} by ${line(by)}${note === undefined ? '' : `: ${line(note)}`}`,
   user_message_queued: ({ mode, preview }) => `${mode === 'steer' ? 'steering' : 'queued'}: ${line(preview)}`,
   compaction_started: ({ trigger, tokensBefore }) => `compacting ${count(tokensBefore)} tokens (${TRIGGERS[trigger]})`,
   compaction_completed: compacted,
@@ -36,6 +39,12 @@ const NOTICES: { readonly [T in AgentEventType]: null | ((event: EventOf<T>) => 
   budget_warning: ({ scope, limit, used, max }) => `${scope} budget: ${used} of ${max} ${line(limit)} used`,
   terminal_without_tool_calls: ({ nudged }) => (nudged ? 'promised to act without acting; reminded once' : null),
   transcript_repaired: ({ repairs }) => `repaired the transcript in ${repairs.length} places`,
+};
+
+const DECIDED: Readonly<Record<'approve' | 'approve_session' | 'deny', string>> = {
+  approve: 'approved',
+  approve_session: 'approved for the session',
+  deny: 'denied',
 };
 
 export function notice(event: AgentEvent): string | null {

@@ -92,6 +92,7 @@ class PrettyView {
         break;
       default: {
         // Not assertNever: notices rule on every other event.
+        if (event.type === 'approval_requested') this.#activity = 'waiting for an approval';
         const line = notice(event);
         if (line !== null) this.#screen.line(line, 'yellow');
       }
