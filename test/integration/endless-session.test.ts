@@ -2,7 +2,8 @@ import { afterAll, beforeAll, inject } from 'vitest';
 import { endlessClaims } from '../long/endless/claims.ts';
 import { endlessSetup, type Outcome, outcomeOf } from '../long/endless/endless.ts';
 import { runSessions, type Sessions } from '../long/endless/sessions.ts';
-import { claimNamespace, quietRuntime } from './harness.ts';
+import { claimNamespace } from '../setup/claim-namespace.ts';
+import { quietRuntime } from './harness.ts';
 
 /** The session of the long run, shorter. */
 const STEPS = 150;

@@ -134,7 +134,7 @@ describe('a worker killed in a compaction', () => {
   beforeAll(async () => {
     calm = await run('whole');
     expect(calm.checkpoints.length).toBeGreaterThan(1);
-  }, 120_000);
+  }, 300_000);
 
   test.each(MATRIX)('$at $activity: the next worker leaves what an undisturbed run leaves', async (plan) => {
     const { summaries, ...left } = await run('whole', plan);
@@ -147,9 +147,13 @@ describe('a worker killed in a compaction', () => {
 });
 
 describe('a worker killed between the pieces of a long summary', () => {
-  test.each(['inside', 'after'] as const)('%s the second commit: committed pieces are not paid again', async (at) => {
-    const calm = await run('pieces');
+  let calm: Left;
+  beforeAll(async () => {
+    calm = await run('pieces');
     expect(calm.summaries.length).toBeGreaterThan(calm.checkpoints.length);
+  }, 300_000);
+
+  test.each(['inside', 'after'] as const)('%s the second commit: committed pieces are not paid again', async (at) => {
     const disturbed = await run('pieces', { activity: 'summarize', at, commit: 2 });
     expect(disturbed.lastRequest).toBe(calm.lastRequest);
     const paid = disturbed.summaries.length - calm.summaries.length;

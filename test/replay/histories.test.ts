@@ -29,13 +29,38 @@ function replay({ history, workflowId }: Recorded): Promise<void> {
 }
 
 let harness: Harness;
+
+/** The workflows that others started, as they closed. */
+async function children(parents: readonly Recorded[]): Promise<readonly Recorded[]> {
+  const started: { readonly workflowId: string; readonly runId: string }[] = parents.flatMap(({ history }) =>
+    history.events.flatMap(
+      (event: { childWorkflowExecutionStartedEventAttributes?: { workflowExecution: object } }) =>
+        event.childWorkflowExecutionStartedEventAttributes?.workflowExecution ?? [],
+    ),
+  );
+  return Promise.all(
+    started.map(async ({ workflowId, runId }) => {
+      const handle = harness.client.temporal.workflow.getHandle(workflowId, runId);
+      await handle.result().catch(() => undefined);
+      return { workflowId, history: JSON.parse(historyToJSON(await handle.fetchHistory())) };
+    }),
+  );
+}
+
 beforeAll(async () => {
-  harness = await startHarness({ answer: scriptedModel, tools: [workTool], agent: { maxToolTurns: 9 } });
+  harness = await startHarness({
+    answer: scriptedModel,
+    tools: [workTool],
+    agent: { maxToolTurns: 9, maxOutputTokens: 300 },
+    // Small enough that a run can outgrow it.
+    facts: { windowTokens: 4000, abilities: {} },
+    compaction: { keepRecentTokens: 600 },
+  });
 });
 afterAll(() => harness.stop());
 
 describe('a run of today replays, each execution of its chain', () => {
-  test.each(KINDS)('$name', async ({ name, drive }) => {
+  test.each(KINDS)('$name', async ({ name, drive, compacts = false }) => {
     await drive(harness, name);
     const executions: Recorded[] = [];
     const { workflow } = harness.client.temporal;
@@ -46,9 +71,11 @@ describe('a run of today replays, each execution of its chain', () => {
           const history = historyToJSON(await workflow.getHandle(workflowId, runId).fetchHistory());
           executions.push({ workflowId, history: JSON.parse(history) });
         }
+        executions.push(...(await children(executions)));
         return executions.length;
       })
       .toBeGreaterThan(0);
+    expect(executions.some(({ workflowId }) => workflowId.startsWith('compaction-'))).toBe(compacts);
     for (const [index, execution] of executions.entries()) {
       await replay(execution);
       if (RECORD) {
