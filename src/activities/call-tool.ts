@@ -11,6 +11,7 @@ import { syntheticResult, unparsableResult } from '../transcript/synthetic-resul
 import { outputCaps } from '../transcript/truncate.ts';
 import type { ActivityDeps } from './agents.ts';
 import { refusedCall } from './call-approval.ts';
+import { delegateResult } from './delegate-result.ts';
 import { beforeRunning, keepLease } from './effect-ledger.ts';
 import { translated } from './failure.ts';
 import { cancelRequested, withHeartbeat, workerShutdown } from './heartbeat.ts';
@@ -59,6 +60,7 @@ async function callTool(
     redact: deps.redact ?? ((text) => text),
     store: deps.store,
   };
+  if (input.delegate !== undefined) return commitJob(job, await delegateResult(execution, input.delegate));
   return (await beforeRunning(job, execution)) ?? runAndCommit(job, execution);
 }
 

@@ -10,7 +10,7 @@ import type { View } from '../transcript/view.ts';
 import type { AgentSpec } from './agents.ts';
 import type { Answer } from './ask-model.ts';
 import { type ModelCall, refOf, sizedRequest } from './model-call.ts';
-import { delegationsOf } from './plan-delegate.ts';
+import { type Delegations, delegationsOf } from './plan-delegate.ts';
 import { outcomeOf, responseEvents } from './response-outcome.ts';
 import { type Approvals, neededApprovals } from './tool-policy.ts';
 import { viewBudget } from './window.ts';
@@ -34,9 +34,10 @@ export async function commitResponse(
   const items = 'response' in answer ? answer.response.items : answer.partial;
   const approvals: Approvals =
     'response' in answer ? await neededApprovals(deps, input.ref.sessionId, agent, items) : new Map();
+  const delegations: Delegations = 'response' in answer ? await delegationsOf(call, items) : new Map();
   const outcome =
     'response' in answer
-      ? outcomeOf(answer.response, { agent, config: run.config, input, approvals })
+      ? outcomeOf(answer.response, { agent, config: run.config, input, approvals, delegations })
       : ({ outcome: 'cancelled' } as const);
   const lesson = usage === null ? undefined : await deps.estimates.learn(sizedRequest(call, target), items, usage);
   const promise = 'response' in answer ? promiseEvents(call, answer, outcome) : [];

@@ -26,7 +26,7 @@ async function openRun(deps: ActivityDeps, input: OpenRunInput): Promise<OpenRun
   const chosen = choose(deps, input.message ?? (await lastChoice(deps, input.sessionId)));
   const message = input.message === undefined ? undefined : await acceptedMessage(store, input.message);
   const queued = await Promise.all(input.queued.map((waiting) => acceptedMessage(store, waiting)));
-  const config = chosen.agent === undefined ? {} : await frozen(deps, input.sessionId, chosen.agent, chosen.model);
+  const config = chosen.agent === undefined ? {} : await frozen(deps, input, chosen.agent, chosen.model);
   const opened = await store.openRun(currentWriter(input.sessionId), {
     ...(input.storeId === undefined ? {} : { storeId: input.storeId }),
     runId: input.runId,
@@ -107,7 +107,12 @@ const DEFAULT_WINDOW = 128_000;
 const MEMORY_SHARE = 1 / 16;
 const MEMORY_TOKENS = 1000;
 
-async function frozen(deps: ActivityDeps, sessionId: string, agent: AgentSpec, model: string): Promise<JsonObject> {
+async function frozen(
+  deps: ActivityDeps,
+  { sessionId, root }: OpenRunInput,
+  agent: AgentSpec,
+  model: string,
+): Promise<JsonObject> {
   const { maxOutputTokens, ...facts } = deps.catalog.facts(model);
   const windowTokens = facts.windowTokens ?? (await deps.serverWindow?.(model));
   const { specs, away } = await toolsOfNewRun(agent);
@@ -137,6 +142,7 @@ async function frozen(deps: ActivityDeps, sessionId: string, agent: AgentSpec, m
       temperature: agent.temperature ?? null,
       thinking: agent.thinking ?? null,
       outputSchema: agent.output === undefined ? null : { name: agent.output.name, schema: agent.output.schema },
+      ...(root === undefined ? {} : { root }),
     },
     prompt.text,
     specs,

@@ -32,12 +32,16 @@ export interface OutcomeContext {
 
 /** What the workflow does next: the presence of calls decides, because real servers say `stop` with calls. */
 export function outcomeOf(response: AccumulatedResponse, context: OutcomeContext): Outcome {
-  const { agent, config, approvals } = context;
+  const { agent, config, approvals, delegations } = context;
   const batch = batchOf(response.items);
   if (batch !== undefined)
     return {
       outcome: 'tools',
-      calls: batch.calls.map((call) => planned(call, agent, config, approvals.get(call.callId))),
+      calls: batch.calls.map((call) => {
+        const delegate = delegations.get(call.callId);
+        const plan = planned(call, agent, config, approvals.get(call.callId));
+        return delegate === undefined ? plan : { ...plan, delegate };
+      }),
     };
   if (response.stopReason.unified === 'pause') return { outcome: 'pause' };
   return finalOutcome(response, context);

@@ -12,7 +12,7 @@ import {
   statusQuery,
 } from '../contract/messages.ts';
 import { openStore } from '../store/open-store.ts';
-import type { MessageOutcome, RunRow, SessionRow, Store } from '../store/store.ts';
+import type { MessageOutcome, RunRow, SessionPage, SessionRow, Store } from '../store/store.ts';
 import type { RecordedEvent } from '../transcript/events.ts';
 import type { MediaRef, TranscriptEntry } from '../transcript/items.ts';
 import { accept } from './accept.ts';
@@ -207,7 +207,7 @@ export class HoldfastClient {
     return this.store.putBlob(bytes, mediaType, name);
   }
 
-  sessions(page: { readonly limit: number; readonly before?: string } = { limit: 50 }): Promise<readonly SessionRow[]> {
+  sessions(page: SessionPage = { limit: 50 }): Promise<readonly SessionRow[]> {
     return this.store.sessions(page);
   }
 

@@ -3,6 +3,7 @@ import { HoldfastError } from '../contract/errors.ts';
 import { DEFAULT_AGENT } from '../contract/identity.ts';
 import { redact } from '../providers/redact.ts';
 import type { Store } from '../store/store.ts';
+import { createDelegate } from '../tools/delegate.ts';
 import { createReadTranscript } from '../tools/history/read-transcript.ts';
 import { createSearchTranscript } from '../tools/history/search-transcript.ts';
 import type { McpServers } from '../tools/mcp/mcp-servers.ts';
@@ -20,7 +21,7 @@ import type { Environment, LoadedConfig } from './load-config.ts';
 import type { AgentSettings, BuiltinTool, McpChoice } from './settings.ts';
 
 /** An agent with all defaults filled in and its tools at hand. */
-export interface ConfiguredAgent extends Omit<AgentSettings, 'tools' | 'instructions' | LimitKey> {
+export interface ConfiguredAgent extends Omit<AgentSettings, 'tools' | 'delegates' | 'instructions' | LimitKey> {
   readonly instructions: string;
   readonly tools: ToolRegistry;
   /** Tools beside these, of the MCP servers that the agent chose. */
@@ -65,7 +66,14 @@ export function configuredAgents(loaded: LoadedConfig, deps: AgentDeps): Readonl
   const agents = new Map(
     settings.map((agent) => [
       agent.name,
-      configured(agent, builtins, past, deps, Object.keys(loaded.config.mcpServers ?? {})),
+      configured(
+        agent,
+        delegateTools(agent, settings),
+        builtins,
+        past,
+        deps,
+        Object.keys(loaded.config.mcpServers ?? {}),
+      ),
     ]),
   );
   const [first] = agents.values();
@@ -108,14 +116,23 @@ function builtinTools(
   ]);
 }
 
+/** The tool `delegate`, for an agent that may give tasks to others. */
+function delegateTools({ delegates = [] }: AgentSettings, all: readonly AgentSettings[]): readonly Tool[] {
+  const [first, ...others] = all
+    .filter(({ name }) => delegates.includes(name))
+    .map(({ name, description }) => ({ name, ...(description === undefined ? {} : { description }) }));
+  return first === undefined ? [] : [createDelegate([first, ...others])];
+}
+
 function configured(
   agent: AgentSettings,
+  delegating: readonly Tool[],
   builtins: Builtins,
   past: readonly Tool[],
   { allowEffects, mcp }: AgentDeps,
   servers: readonly string[],
 ): ConfiguredAgent {
-  const { tools: wanted = DEFAULT_TOOLS, ...rest } = agent;
+  const { tools: wanted = DEFAULT_TOOLS, delegates: _, ...rest } = agent;
   const chosen = wanted.flatMap((one) => {
     if (typeof one !== 'string') return [one];
     return isMcpChoice(one) ? [] : builtin(one, agent.name, builtins);
@@ -124,7 +141,7 @@ function configured(
   // Outputs are cut and items summarised whatever the tools; an agent without any is left without, one of its own wins.
   const own = new Set(chosen.map(({ name }) => name));
   const further = chosen.length + chosenServers.length === 0 ? [] : past.filter(({ name }) => !own.has(name));
-  const tools = [...new Set(chosen), ...further];
+  const tools = [...new Set(chosen), ...delegating, ...further];
   return {
     ...rest,
     instructions: agent.instructions ?? DEFAULT_INSTRUCTIONS,

@@ -19,6 +19,8 @@ interface Budget {
 export interface AgentSettings {
   /** `[A-Za-z0-9._-]{1,64}`; the agent that answers when none is named is called `default`. */
   readonly name: string;
+  /** What it is for, in a sentence: other agents are told when they may give it tasks. */
+  readonly description?: string;
   /** The first part of the system prompt. */
   readonly instructions?: string;
   /** `provider/model`; absent: the config's. */
@@ -30,6 +32,8 @@ export interface AgentSettings {
    * `github`, `mcp` for those of all servers. Absent: `['workspace', 'mcp']`.
    */
   readonly tools?: readonly (Tool | BuiltinTool | McpChoice)[];
+  /** Names of agents that it may give tasks to, with the tool `delegate`; each works in a session of its own. */
+  readonly delegates?: readonly string[];
   /** Batches of tool calls for one user message. Default 10. */
   readonly maxToolTurns?: number;
   /** Default 8. */

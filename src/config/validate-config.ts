@@ -59,6 +59,7 @@ const context = z.strictObject({ compaction: compaction.optional() });
 
 const agent = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'expected 1 to 64 of the characters A-Z a-z 0-9 . _ -'),
+  description: z.string().optional(),
   instructions: z.string().optional(),
   model: modelName.optional(),
   fallbacks: z.array(modelName).optional(),
@@ -70,6 +71,7 @@ const agent = z.strictObject({
       ),
     )
     .optional(),
+  delegates: z.array(z.string()).optional(),
   maxToolTurns: whole.optional(),
   maxParallelTools: whole.max(100).optional(),
   toolTimeoutSecs: positive.max(86_400).optional(),
@@ -200,7 +202,23 @@ function crossChecks({ agents = [], providers = {}, mcpServers = {}, context }: 
   const unknown = agents.flatMap(({ tools = [] }, i) =>
     unknownServers(tools, mcpServers).map((problem) => `agents[${i}].tools: ${problem}`),
   );
-  return [...twice, ...misfits, ...unknown, ...contextProblems(agents, context?.compaction)];
+  return [
+    ...twice,
+    ...misfits,
+    ...unknown,
+    ...delegateProblems(agents),
+    ...contextProblems(agents, context?.compaction),
+  ];
+}
+
+function delegateProblems(agents: readonly AgentSettings[]): readonly string[] {
+  const names = agents.map(({ name }) => name);
+  return agents.flatMap(({ name, delegates = [] }, i) =>
+    delegates.flatMap((delegate) => {
+      if (delegate === name) return [`agents[${i}].delegates: an agent cannot give tasks to itself`];
+      return names.includes(delegate) ? [] : [`agents[${i}].delegates: there is no agent ${JSON.stringify(delegate)}`];
+    }),
+  );
 }
 
 function unknownServers(

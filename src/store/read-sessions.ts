@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { RunStatus } from '../transcript/events.ts';
 import type { Schema } from './schema.ts';
 import type { SessionRow, Store } from './store.ts';
@@ -12,7 +12,10 @@ export async function sessionPage(
   db: Kysely<Schema>,
   page: Parameters<Store['sessions']>[0],
 ): Promise<readonly SessionRow[]> {
+  const { under } = page;
   const query = sessionRows(db)
+    .$if(under !== undefined, (all) => all.where(isUnder(under ?? '')))
+    .$if(page.top === true, (all) => all.where('sessions.session_id', 'not like', '%/sub/%'))
     .orderBy('sessions.updated_at', 'desc')
     .orderBy('sessions.session_id', 'desc')
     .limit(page.limit);
@@ -20,6 +23,12 @@ export async function sessionPage(
   const [updatedAt = '', sessionId = ''] = page.before.split(' ', 2);
   const older = sql<boolean>`(sessions.updated_at, sessions.session_id) < (${updatedAt}, ${sessionId})`;
   return await query.where(older).execute();
+}
+
+/** Exact whatever the collation and the characters of the id, which `like` would read as wildcards. */
+function isUnder(sessionId: string): RawBuilder<SqlBool> {
+  const prefix = `${sessionId}/sub/`;
+  return sql<SqlBool>`substr(sessions.session_id, 1, ${sql.lit(prefix.length)}) = ${prefix}`;
 }
 
 /** Sessions with their latest run, whose number is the count of runs. */

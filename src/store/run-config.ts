@@ -24,6 +24,8 @@ export interface RunConfig extends Omit<RequestSettings, 'prompt' | 'tools'> {
   readonly toolTimeoutSecs: number;
   /** Context window that views are budgeted for, in tokens. */
   readonly window: number;
+  /** Set for a subagent: the run at the top of its tree, whose budgets it shares. */
+  readonly root?: { readonly runId: string; readonly sessionId: string };
 }
 
 /** A run's frozen settings with what their hashes stand for. */

@@ -267,6 +267,13 @@ export interface ImportSession {
   readonly items: readonly AgentItem[];
 }
 
+export interface SessionPage {
+  readonly limit: number;
+  readonly before?: string;
+  readonly under?: string;
+  readonly top?: true;
+}
+
 export interface SessionRow {
   readonly sessionId: string;
   readonly createdAt: string;
@@ -366,9 +373,10 @@ export interface Store extends CompactionStore, FactStore {
   session(sessionId: string): Promise<SessionRow | undefined>;
   /**
    * Latest change first. `before` is the `updatedAt` of the last row of the page before, and after a space its
-   * `sessionId`, which makes it exact among equal times.
+   * `sessionId`, which makes it exact among equal times. `under`: only subagents' sessions below that one, at any depth.
+   * `top`: no subagents' sessions.
    */
-  sessions(page: { readonly limit: number; readonly before?: string }): Promise<readonly SessionRow[]>;
+  sessions(page: SessionPage): Promise<readonly SessionRow[]>;
   run(runId: string): Promise<RunRow | undefined>;
   /** Oldest first. */
   runs(sessionId: string): Promise<readonly RunRow[]>;

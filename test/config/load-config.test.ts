@@ -186,6 +186,8 @@ describe('validation', () => {
       { agents: [{ name: 'a', tools: ['mcp:nowhere'] }], mcpServers: { here: { command: 'x' } } },
       'agents[0].tools: mcpServers has no nowhere',
     ],
+    [{ agents: [{ name: 'a', delegates: ['b'] }] }, 'agents[0].delegates: there is no agent "b"'],
+    [{ agents: [{ name: 'a', delegates: ['a'] }] }, 'agents[0].delegates: an agent cannot give tasks to itself'],
     [
       { mcpServers: { my_server: { command: 'x' } } },
       'mcpServers.my_server: expected a letter, then up to 31 letters, digits and dashes',
@@ -322,6 +324,19 @@ describe('agents', () => {
   const agentsOf = (config: HoldfastConfig, deps = READ_ONLY) =>
     configuredAgents({ folder, workspace: folder, store: 'x', config }, deps);
   const effectful = defineTool({ name: 'send_mail', description: 'd', execute: () => 1 });
+
+  test('one that may give tasks to others has a tool for it, which tells of them', () => {
+    const agents = agentsOf({
+      agents: [
+        { name: 'lead', tools: [], delegates: ['scout'] },
+        { name: 'scout', description: 'Reads fast.', tools: [] },
+      ],
+    });
+    const [spec, ...more] = agents.get('lead')?.tools.specs ?? [];
+    expect(spec).toMatchObject({ name: 'delegate', description: expect.stringContaining('scout: Reads fast.') });
+    expect(more).toEqual([]);
+    expect(agents.get('scout')?.tools.specs).toEqual([]);
+  });
 
   test('without a config there is one, named default, with the read-only workspace tools', () => {
     const agents = agentsOf({});

@@ -23,6 +23,8 @@ export interface HarnessOptions {
   readonly answer: FakeProvider['answer'];
   readonly tools?: readonly Tool[];
   readonly agent?: Partial<AgentSpec>;
+  /** Agents beside the default one. */
+  readonly others?: readonly (Partial<AgentSpec> & Pick<AgentSpec, 'name'>)[];
   /** Whether the catalog says that the model takes images; default: it does not know. */
   readonly takesImages?: boolean;
   readonly rateLimits?: ActivityDeps['rateLimits'];
@@ -63,7 +65,7 @@ export async function startHarness(options: HarnessOptions): Promise<Harness> {
     log,
     deps: {
       store,
-      agents: new Map([['default', agentOf(options)]]),
+      agents: new Map([options.agent, ...(options.others ?? [])].map((agent) => agentNamed(options, agent))),
       providers: createProviderRegistry({ providers: [fakeModel(provider.baseURL)], default: 'fake/script' }),
       log,
       workspace: folder,
@@ -99,8 +101,8 @@ export async function startHarness(options: HarnessOptions): Promise<Harness> {
   };
 }
 
-function agentOf({ tools, agent }: HarnessOptions): AgentSpec {
-  return {
+function agentNamed({ tools }: HarnessOptions, agent: Partial<AgentSpec> = {}): [string, AgentSpec] {
+  const spec: AgentSpec = {
     name: 'default',
     instructions: 'You are under test.',
     tools: createToolRegistry(tools ?? []),
@@ -109,6 +111,7 @@ function agentOf({ tools, agent }: HarnessOptions): AgentSpec {
     toolTimeoutSecs: 60,
     ...agent,
   };
+  return [spec.name, spec];
 }
 
 export function fakeModel(baseURL: string) {

@@ -109,6 +109,19 @@ describe.each(availableStores())('$kind: reads', ({ make, location, openAt }) =>
     expect(await store.session('nobody')).toBeUndefined();
   });
 
+  test('sessions of subagents are listed below theirs, or left out', async () => {
+    const store = await make({ now: () => 5_000 });
+    const ids = ['a', 'a/sub/1', 'a/sub/1/sub/2', 'a_b', 'a_b/sub/3', 'axb/sub/4'];
+    for (const id of ids) await new Execution(store, { sessionId: id, runId: `run-${id}` }).open(`m-${id}`);
+    const listed = async (page: object): Promise<readonly string[]> =>
+      (await store.sessions({ limit: 10, ...page })).map((row) => row.sessionId).sort();
+    expect(await listed({ under: 'a' })).toEqual(['a/sub/1', 'a/sub/1/sub/2']);
+    expect(await listed({ under: 'a/sub/1' })).toEqual(['a/sub/1/sub/2']);
+    expect(await listed({ under: 'a_b' })).toEqual(['a_b/sub/3']);
+    expect(await listed({ top: true })).toEqual(['a', 'a_b']);
+    expect(await listed({})).toEqual(ids.toSorted());
+  });
+
   test('the title is the first line of the first message', async () => {
     const store = await make();
     for (const [n, text] of ['\n  first\nmore', 'second'].entries()) {
