@@ -68,6 +68,25 @@ describe.each(availableStores())('$kind: steps and calls', ({ make }) => {
     expect(await run.answer('m1')).toMatchObject({ final: { answers: ['m1', 'm2', 'm3'] } });
   });
 
+  test('another activity of the same step starts its text anew', async () => {
+    const store = await make();
+    const run = new Execution(store, { sessionId: 's', runId: 'r1' });
+    await run.open('m1');
+    const text = (activityId: string, said: string) =>
+      store.appendDeltas(run.writer({ activityId }), {
+        ref: run.ref(),
+        step: 0,
+        attempt: 1,
+        from: 0,
+        deltas: [{ kind: 'text', text: said }],
+      });
+    await run.begin(0, {}, run.writer({ activityId: 'too-long' }));
+    await text('too-long', 'cut off');
+    await run.begin(0, {}, run.writer({ activityId: 'after-compaction' }));
+    await text('after-compaction', 'anew');
+    expect((await store.deltas('r1'))?.deltas).toEqual([{ kind: 'text', text: 'anew' }]);
+  });
+
   test('the next step closes the batch: stored results in call order, the others as they ended', async () => {
     const store = await make();
     const run = new Execution(store, { sessionId: 's', runId: 'r1' });
