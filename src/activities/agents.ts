@@ -33,6 +33,17 @@ export interface AgentSpec {
   readonly output?: OutputSchema;
   /** How its sessions are compacted; absent: as the worker's. */
   readonly compaction?: CompactionConfig;
+  readonly budgets?: { readonly run?: AgentBudget; readonly session?: AgentBudget };
+  /** What a used-up budget does; absent: it ends the run. */
+  readonly onBudget?: 'stop' | 'ask';
+}
+
+/** Limits on what a run or a session may use up. Absent: no limit. */
+export interface AgentBudget {
+  readonly maxUsd?: number;
+  readonly maxTokens?: number;
+  /** Seconds of work; waiting for people does not count. */
+  readonly maxDuration?: number;
 }
 
 /** A provider's own limits. */

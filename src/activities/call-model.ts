@@ -10,6 +10,7 @@ import { requestMedia } from '../transcript/request-media.ts';
 import { compactionOf } from './agents.ts';
 import { askModel } from './ask-model.ts';
 import { beginModelStep } from './begin-model-step.ts';
+import { reserveStep } from './budgets.ts';
 import { commitResponse } from './commit-response.ts';
 import { mintCompaction, neededCompaction } from './compaction-check.ts';
 import { translated } from './failure.ts';
@@ -89,6 +90,8 @@ async function asked(
   logProtocol(deps.log, input, target.api, request);
   if (losses.length > 0) deps.log.info({ event: 'model.called', step: input.step, model: target.name, losses });
   const { tokens } = await deps.estimates.estimate(sizedRequest(call, target));
+  const reserved = await reserveStep(call, target, tokens, request.maxOutputTokens);
+  if ('outcome' in reserved) return reserved.outcome;
   await withinRate(deps, target.provider, tokens);
   const media = await loadMedia(deps.store, requestMedia(request));
   const answer = await askModel({
@@ -101,7 +104,7 @@ async function asked(
     writeDeltas: (from, deltas) =>
       deps.store.appendDeltas(writer, { ref: refOf(call), step: input.step, attempt: writer.attempt, from, deltas }),
   });
-  return await commitResponse(call, target, { request, estimatedTokens: tokens }, answer, events);
+  return await commitResponse(call, target, { request, estimatedTokens: tokens, ...reserved }, answer, events);
 }
 
 /** The compaction that a request to `target` must wait for. */

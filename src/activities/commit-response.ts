@@ -2,13 +2,16 @@ import type { CallModelOutput } from '../contract/activities.ts';
 import type { Target } from '../providers/request-target.ts';
 import type { CommitStep } from '../store/store.ts';
 import type { AgentEvent } from '../transcript/events.ts';
+import type { AgentItem } from '../transcript/items.ts';
 import type { Json, JsonObject } from '../transcript/json.ts';
 import { looksLikeToolPromise as promises } from '../transcript/looks-like-tool-promise.ts';
 import type { MessageRequest } from '../transcript/message.ts';
 import type { TokenAnchor } from '../transcript/token-anchor.ts';
+import { itemTokens } from '../transcript/tokens.ts';
 import type { View } from '../transcript/view.ts';
 import type { AgentSpec } from './agents.ts';
 import type { Answer } from './ask-model.ts';
+import type { Reservation } from './budgets.ts';
 import { type ModelCall, refOf, sizedRequest } from './model-call.ts';
 import { type Delegations, delegationsOf } from './plan-delegate.ts';
 import { outcomeOf, responseEvents } from './response-outcome.ts';
@@ -19,6 +22,8 @@ import { viewBudget } from './window.ts';
 export interface SentRequest {
   readonly request: MessageRequest;
   readonly estimatedTokens: number;
+  /** Absent: the run has no budgets. */
+  readonly reservation?: Reservation;
 }
 
 /** Commits what came of the call: a whole response, or the part that a cancel left. */
@@ -57,6 +62,7 @@ export async function commitResponse(
     model: target.name,
     request: requestRecord(call, target, sent, answer, lesson?.anchor),
     ...(lesson === undefined ? {} : { calibration: lesson.calibration }),
+    ...(sent.reservation === undefined ? {} : { budget: sent.reservation.settle(usage, tokensOf(items)) }),
     outcome: {
       ...outcome,
       ...(usage === null ? {} : { contextTokens: usage.inputTokens }),
@@ -66,6 +72,10 @@ export async function commitResponse(
   const stored = await deps.store.commitStep(call.writer, step);
   if (stored.status === 'closed') return { outcome: 'closed', head: stored.head, status: stored.runStatus };
   return { ...(stored.outcome as unknown as CallModelOutput), head: stored.head };
+}
+
+function tokensOf(items: readonly AgentItem[]): number {
+  return items.reduce((sum, item) => sum + itemTokens(item), 0);
 }
 
 /** A final text that promises action and made no call is told of, nudged or not. */

@@ -5,10 +5,11 @@ import type { SendMessage } from '../contract/messages.ts';
 import { composePrompt } from '../prompt/compose-prompt.ts';
 import { workspaceReader } from '../prompt/workspace-reader.ts';
 import { ModelResolutionError } from '../providers/registry.ts';
-import { freezeRunConfig } from '../store/run-config.ts';
+import { freezeRunConfig, type RunConfig } from '../store/run-config.ts';
 import { windowBudget } from '../transcript/budget.ts';
 import type { JsonObject } from '../transcript/json.ts';
 import type { ActivityDeps, AgentSpec } from './agents.ts';
+import { budgetsOfNewRun, unpriced } from './budgets.ts';
 import { terminalEnding } from './close-run.ts';
 import { mintCompaction } from './compaction-check.ts';
 import { translated } from './failure.ts';
@@ -26,7 +27,8 @@ async function openRun(deps: ActivityDeps, input: OpenRunInput): Promise<OpenRun
   const chosen = choose(deps, input.message ?? (await lastChoice(deps, input.sessionId)));
   const message = input.message === undefined ? undefined : await acceptedMessage(store, input.message);
   const queued = await Promise.all(input.queued.map((waiting) => acceptedMessage(store, waiting)));
-  const config = chosen.agent === undefined ? {} : await frozen(deps, input, chosen.agent, chosen.model);
+  const budgets = chosen.agent === undefined ? {} : await budgetsOfNewRun(deps, chosen.agent, input.root);
+  const config = chosen.agent === undefined ? {} : await frozen(deps, input, chosen.agent, chosen.model, budgets);
   const opened = await store.openRun(currentWriter(input.sessionId), {
     ...(input.storeId === undefined ? {} : { storeId: input.storeId }),
     runId: input.runId,
@@ -41,6 +43,8 @@ async function openRun(deps: ActivityDeps, input: OpenRunInput): Promise<OpenRun
   const common = { storeId, head, agent: chosen.agentName, model: chosen.model };
   if (chosen.agent === undefined)
     return { outcome: 'refused', ...common, error: chosen.error, message: chosen.message };
+  const unlimited = unpriced(deps, chosen.agent, chosen.model, budgets);
+  if (unlimited !== undefined) return { outcome: 'refused', ...common, error: 'ConfigInvalid', message: unlimited };
   deps.log.info({
     event: 'run.opened',
     session_id: input.sessionId,
@@ -48,11 +52,11 @@ async function openRun(deps: ActivityDeps, input: OpenRunInput): Promise<OpenRun
     agent: chosen.agentName,
     model: chosen.model,
   });
-  const { maxToolTurns, maxParallelTools } = chosen.agent;
+  const { maxToolTurns, maxParallelTools, onBudget } = chosen.agent;
   return {
     outcome: 'open',
     ...common,
-    limits: { maxToolTurns, maxParallelTools },
+    limits: { maxToolTurns, maxParallelTools, ...(onBudget === 'ask' ? { onBudget } : {}) },
     ...(message === undefined ? { compaction: mintCompaction({ trigger: 'manual', reason: 'asked for' }) } : {}),
   };
 }
@@ -112,6 +116,7 @@ async function frozen(
   { sessionId, root }: OpenRunInput,
   agent: AgentSpec,
   model: string,
+  budgets: Pick<RunConfig, 'budgets'>,
 ): Promise<JsonObject> {
   const { maxOutputTokens, ...facts } = deps.catalog.facts(model);
   const windowTokens = facts.windowTokens ?? (await deps.serverWindow?.(model));
@@ -143,6 +148,7 @@ async function frozen(
       thinking: agent.thinking ?? null,
       outputSchema: agent.output === undefined ? null : { name: agent.output.name, schema: agent.output.schema },
       ...(root === undefined ? {} : { root }),
+      ...budgets,
     },
     prompt.text,
     specs,

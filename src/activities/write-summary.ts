@@ -5,6 +5,7 @@ import { type SummaryAnswer, type SummaryRequest, summarise } from '../compactio
 import { HoldfastError } from '../contract/errors.ts';
 import { ProviderError } from '../providers/errors.ts';
 import { type Target, targetOf } from '../providers/request-target.ts';
+import type { BudgetSettlement } from '../store/budget-port.ts';
 import type { CommittedPhase } from '../store/compaction-port.ts';
 import { loadMedia } from '../store/load-media.ts';
 import { windowBudget } from '../transcript/budget.ts';
@@ -12,8 +13,11 @@ import { buildRequest } from '../transcript/build-request.ts';
 import type { Json } from '../transcript/json.ts';
 import type { Message, MessageRequest, Usage } from '../transcript/message.ts';
 import { requestMedia } from '../transcript/request-media.ts';
+import { textTokens } from '../transcript/text-tokens.ts';
+import { messageTokens, toolsTokens } from '../transcript/tokens.ts';
 import { viewTokens } from '../transcript/view.ts';
 import { askModel } from './ask-model.ts';
+import { type Reservation, type Reserved, reserve } from './budgets.ts';
 import type { CompactionContext } from './compaction-context.ts';
 import { baseTokens } from './estimates.ts';
 import type { SharedDeps } from './model-call.ts';
@@ -133,11 +137,45 @@ async function answered(
   const rows = await deps.store.phases(context.job.compactionId);
   const known = rows.find((row) => row.phase === phase);
   if (known !== undefined) return known.output as unknown as SummaryAnswer;
-  const { answer, usage } = await ask(task, requestFor(task, planned, scribe, question), scribe);
+  const request = requestFor(task, planned, scribe, question);
+  const reserved = await reserveSummary(task, planned, scribe, request, phase);
+  if (reserved.status === 'closed') throw closedMeanwhile();
+  // Not committed: where the budget is extended before a retry, the question is asked after all.
+  if (reserved.status === 'exhausted') return { outcome: 'failed', message: reserved.message };
+  const { answer, usage } = await ask(task, request, scribe);
   const name = scribe.target.name;
   const costUsd = usage === null ? null : deps.catalog.costUsd(usage, name);
   const paid = answer.outcome === 'answered' ? [{ model: name, usage, costUsd }] : [];
-  return expectOpen(await commit(task, phase, answer as unknown as Json, paid)) as unknown as SummaryAnswer;
+  const settlement = reserved.status === 'none' ? undefined : settled(reserved.reservation, answer, usage);
+  const stored = await commit(task, phase, answer as unknown as Json, paid, settlement);
+  return expectOpen(stored) as unknown as SummaryAnswer;
+}
+
+function reserveSummary(
+  { deps, context }: SummaryTask,
+  { plan }: PlannedJob,
+  { target, outputTokens }: Scribe,
+  request: MessageRequest,
+  phase: string,
+): Promise<Reserved> {
+  const { job, run } = context;
+  const tokens = request.messages.reduce((sum, each) => sum + messageTokens(each), toolsTokens(request.tools));
+  return reserve({
+    deps,
+    writer: job.writer,
+    ref: job.ref,
+    step: job.step,
+    purpose: `compaction/${job.compactionId}/${phase}`,
+    config: run.config,
+    model: target.name,
+    inputTokens: Math.ceil(tokens * Math.max(1, plan.factor)),
+    maxOutputTokens: request.maxOutputTokens ?? outputTokens,
+  });
+}
+
+/** A request that was refused used nothing. */
+function settled({ settle }: Reservation, answer: SummaryAnswer, usage: Usage | null): BudgetSettlement {
+  return answer.outcome === 'answered' ? settle(usage, textTokens(answer.text)) : {};
 }
 
 function requestFor(
@@ -211,14 +249,28 @@ function commit(
   phase: string,
   output: Json,
   usage: readonly { readonly model: string; readonly usage: Usage | null; readonly costUsd: number | null }[],
+  budget?: BudgetSettlement,
 ): Promise<CommittedPhase> {
   const { job } = context;
   const { writer, ref, step, compactionId } = job;
-  return deps.store.commitPhase(writer, { ref, step, compactionId, phase, output, events: [], usage });
+  return deps.store.commitPhase(writer, {
+    ref,
+    step,
+    compactionId,
+    phase,
+    output,
+    events: [],
+    usage,
+    ...(budget === undefined ? {} : { budget }),
+  });
 }
 
 /** What is stored; the run that closed meanwhile needs no summary. */
 function expectOpen(stored: CommittedPhase): Json {
   if (stored.status === 'committed') return stored.output;
-  throw new HoldfastError('CompactionFailed', 'the run was closed while its session was compacted');
+  throw closedMeanwhile();
+}
+
+function closedMeanwhile(): HoldfastError {
+  return new HoldfastError('CompactionFailed', 'the run was closed while its session was compacted');
 }

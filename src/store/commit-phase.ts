@@ -1,4 +1,5 @@
 import { appendEvents } from './append-events.ts';
+import { settleBudget } from './budgets.ts';
 import type { CommitPhase, CommittedPhase, SideUsage } from './compaction-port.ts';
 import { insertPhase, storedPhase } from './phase-rows.ts';
 import { insertFacts } from './put-facts.ts';
@@ -45,11 +46,12 @@ export async function phaseBefore(
 async function pay(
   write: SessionWrite,
   run: Run,
-  { compactionId, phase, step }: CommitPhase,
+  { compactionId, phase, step, budget }: CommitPhase,
   spent: readonly SideUsage[],
 ): Promise<void> {
-  if (spent.length === 0) return;
   const purpose = `compaction/${compactionId}/${phase}`;
+  if (budget !== undefined) await settleBudget(write, { runId: run.run_id, step, purpose }, budget);
+  if (spent.length === 0) return;
   await insertUsage(
     write,
     spent.map((entry, at) => ({

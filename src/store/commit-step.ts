@@ -1,6 +1,7 @@
 import { appendEvents } from './append-events.ts';
 import { appendItems } from './append-items.ts';
 import { requestRow } from './begin-step.ts';
+import { settleBudget } from './budgets.ts';
 import { saveCalibration } from './calibration.ts';
 import { prepared, type Value } from './prepared.ts';
 import { refused } from './refusals.ts';
@@ -38,9 +39,10 @@ async function commit(write: SessionWrite, run: Run, input: CommitStep): Promise
     runId,
     step: input.step,
   });
-  const { usage, costUsd, model, calibration } = input;
+  const { usage, costUsd, model, calibration, budget } = input;
   await insertUsage(write, [{ runId, step: input.step, purpose: 'step', model, usage, costUsd }]);
   await addToTotals(write, run, { steps: 1, spent: [{ usage, costUsd }] });
+  if (budget !== undefined) await settleBudget(write, { runId, step: input.step, purpose: 'step' }, budget);
   // Last: its row is shared by all sessions, and held until the commit.
   if (calibration !== undefined) await saveCalibration(write, calibration);
 }

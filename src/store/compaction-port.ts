@@ -3,6 +3,7 @@ import type { TranscriptEntry } from '../transcript/items.ts';
 import type { Json } from '../transcript/json.ts';
 import type { Usage } from '../transcript/message.ts';
 import type { ViewEdit } from '../transcript/view-edits.ts';
+import type { BudgetSettlement } from './budget-port.ts';
 import type { NewFact } from './facts-port.ts';
 import type { RunRef, Writer } from './store.ts';
 
@@ -31,6 +32,8 @@ export interface CommitPhase {
   /** Written once each, by their id. */
   readonly facts?: readonly NewFact[];
   readonly usage?: readonly SideUsage[];
+  /** Ends the reservation of the call that `usage` tells of; absent when none was made. */
+  readonly budget?: BudgetSettlement;
 }
 
 export type CommittedPhase =

@@ -32,7 +32,9 @@ const TABLES: Readonly<Record<Exclude<keyof Schema, 'conversation_turns'>, Table
   compaction_phases: { key: ['compaction_id', 'phase'], batch: 100 },
   view_edits: { key: ['session_id', 'n'], batch: 200 },
   facts: { key: ['fact_id'], batch: 500 },
-  budgets: { key: ['root_run_id', 'run_id', 'step'], batch: 500 },
+  budgets: { key: ['run_id', 'step', 'purpose'], batch: 500 },
+  budget_runs: { key: ['run_id'], batch: 500 },
+  budget_warnings: { key: ['scope', 'limit_name'], batch: 500 },
   model_calibration: { key: ['model'], batch: 500 },
   rate_buckets: { key: ['bucket'], batch: 500 },
 };

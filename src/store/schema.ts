@@ -26,6 +26,8 @@ export interface Schema {
   view_edits: ViewEditsTable;
   facts: FactsTable;
   budgets: BudgetsTable;
+  budget_runs: BudgetRunsTable;
+  budget_warnings: BudgetWarningsTable;
   model_calibration: ModelCalibrationTable;
   rate_buckets: RateBucketsTable;
 }
@@ -281,14 +283,37 @@ export interface FactsTable {
   updated_at: string;
 }
 
+/** Calls under way, and calls of which the provider told no usage; others stand in their runs' totals. */
 interface BudgetsTable {
-  root_run_id: string;
   run_id: string;
   step: number;
-  reserved_usd: number;
+  purpose: string;
+  root_run_id: string;
+  root_session_id: string;
   reserved_tokens: number;
-  settled_usd: number | null;
+  reserved_usd: number;
   settled_tokens: number | null;
+  settled_usd: number | null;
+  created_at: string;
+}
+
+/** Runs with budgets. `extra_*`: what people added to its limits. `worked_ms`: without waiting for people. */
+interface BudgetRunsTable {
+  run_id: string;
+  root_run_id: string;
+  root_session_id: string;
+  extra_usd: number;
+  extra_tokens: number;
+  extra_ms: number;
+  worked_ms: number;
+  updated_at: string;
+}
+
+/** Limits of which readers were told that little is left. `scope`: `run/<id>` or `session/<id>`. */
+interface BudgetWarningsTable {
+  scope: string;
+  limit_name: string;
+  run_id: string;
   created_at: string;
 }
 

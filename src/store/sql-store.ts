@@ -3,6 +3,7 @@ import { grantsOf, openApprovals } from './approval-rows.ts';
 import { beginCall } from './begin-call.ts';
 import { beginStep } from './begin-step.ts';
 import { blob, putBlob } from './blobs.ts';
+import { budgetsOf, reserveBudget } from './budgets.ts';
 import { calibrationOf } from './calibration.ts';
 import { closeRun, settleBatch } from './close-run.ts';
 import { commitCall } from './commit-call.ts';
@@ -72,6 +73,9 @@ export function createStore(database: Database, storeId: string): Store {
     putFacts: (sessionId, facts) => putFacts(database, sessionId, facts),
     facts: (query) => read((db) => factsOf(db, query)),
     setFactStatus: (factId, status) => setFactStatus(database, factId, status),
+
+    reserveBudget: (writer, input) => reserveBudget(target(writer, input.ref), input),
+    budgets: (runId) => read((db) => budgetsOf(db, runId)),
 
     importSession: (input) => importSession(database, input),
     takeRate: (limits) => takeRate(database, limits),

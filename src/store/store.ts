@@ -9,6 +9,7 @@ import type {
 } from '../transcript/items.ts';
 import type { Json, JsonObject } from '../transcript/json.ts';
 import type { Usage } from '../transcript/message.ts';
+import type { BudgetSettlement, BudgetStore } from './budget-port.ts';
 import type { CompactionStore } from './compaction-port.ts';
 import type { FactStore } from './facts-port.ts';
 
@@ -125,6 +126,8 @@ export interface CommitStep {
   readonly outcome: Json;
   /** What the response taught about estimates of its model; kept by `provider/model`. */
   readonly calibration?: { readonly model: string; readonly factor: number };
+  /** Ends the call's reservation; absent when none was made. */
+  readonly budget?: BudgetSettlement;
 }
 
 export type CommittedStep =
@@ -341,7 +344,7 @@ export interface DeltaPage {
  * asked for. A closed run accepts no write and tells its status. Rejections are {@link StoreError}s; anything else is a
  * bug of the store.
  */
-export interface Store extends CompactionStore, FactStore {
+export interface Store extends CompactionStore, FactStore, BudgetStore {
   identity(): Promise<StoreIdentity>;
   /** Binds an unbound store. Rejects with `StoreMismatch` when it belongs to another namespace. */
   bindNamespace(namespaceId: string): Promise<void>;

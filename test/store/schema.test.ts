@@ -13,7 +13,10 @@ const TABLES = {
   approvals:
     'session_id call_id run_id step name label arguments_hash deadline asked_at decision decided_by decided_at',
   blobs: 'sha256 media_type byte_length name bytes created_at',
-  budgets: 'root_run_id run_id step reserved_usd reserved_tokens settled_usd settled_tokens created_at',
+  budget_runs: 'run_id root_run_id root_session_id extra_usd extra_tokens extra_ms worked_ms updated_at',
+  budget_warnings: 'scope limit_name run_id created_at',
+  budgets:
+    'run_id step purpose root_run_id root_session_id reserved_tokens reserved_usd settled_tokens settled_usd created_at',
   compaction_phases: 'compaction_id phase session_id n run_id step output_json usage_json created_at',
   conversation_turns: 'turn_id session_id run_id role content created_at',
   event_deltas: 'run_id step attempt n kind text_json',
