@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { SEARCH_ATTRIBUTES } from '../src/contract/identity.ts';
@@ -80,18 +81,22 @@ function billsOf({ requests }: SessionReport) {
 }
 
 async function startServer(): Promise<{ readonly server: ServerRef; readonly stop: () => Promise<void> }> {
+  const folder = scratchFolder();
   const narrator = { say: () => undefined, progress: () => undefined };
   const cacheDir = join(process.cwd(), '.holdfast/bin');
   const binary = await resolveDevServer({ env: process.env, cacheDir, ...narrator });
   const started = await startDevServer({
     binary,
-    stateDir: scratchFolder(),
+    stateDir: folder,
     searchAttributes: SEARCH_ATTRIBUTES,
     preferredPort: 29_233,
     preferredUiPort: 30_233,
   });
   return {
     server: { address: started.address, namespace: started.namespace, workflows: WORKFLOWS },
-    stop: () => endGroup(started.process, 2000),
+    async stop() {
+      await endGroup(started.process, 2000);
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,16 +18,20 @@ const closing: (() => Promise<void> | void)[] = [];
 
 beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const folder = scratchFolder();
   const narrator = { say: () => undefined, progress: () => undefined };
   const binary = await resolveDevServer({ env: process.env, cacheDir: resolve('.holdfast/bin'), ...narrator });
   const started = await startDevServer({
     binary,
-    stateDir: scratchFolder(),
+    stateDir: folder,
     searchAttributes: SEARCH_ATTRIBUTES,
     preferredPort: 40_233,
     preferredUiPort: 41_233,
   });
-  closing.push(() => void process.kill(started.process.pid, 'SIGKILL'));
+  closing.push(() => {
+    process.kill(started.process.pid, 'SIGKILL');
+    rmSync(folder, { recursive: true, force: true });
+  });
   const server = { address: started.address, namespace: started.namespace, workflows: WORKFLOWS };
   sessions = await runSessions(endlessSetup({ server, steps: STEPS, facts: FACTS }));
   closing.unshift(() => sessions.close());

@@ -16,7 +16,7 @@ export function cacheSetup(server: ServerRef, steps: number): SessionsSetup {
   return {
     server,
     work: { steps, facts: [] },
-    window: 32_000,
+    window: 28_000,
     maxOutputTokens: 1000,
     sessions: [{ name: 'cached', api: 'anthropic', summariser: faithful() }],
   };
@@ -26,6 +26,9 @@ export function cacheSetup(server: ServerRef, steps: number): SessionsSetup {
 export function rideSetup(server: ServerRef, steps: number): SessionsSetup {
   return {
     ...cacheSetup(server, steps),
+    window: 48_000,
+    // What an answer may take is kept free, and a summary needs it.
+    maxOutputTokens: 12_000,
     compaction: { keepRecentMessages: 2 * steps },
     sessions: [{ name: 'riding', api: 'anthropic', summariser: faithful() }],
   };
