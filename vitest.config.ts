@@ -17,6 +17,8 @@ export default defineConfig({
           ...common,
           name: 'unit',
           dir: 'test',
+          // A new process and all imports again for each of so many small files cost more than the tests.
+          isolate: false,
           include: ['**/*.test.ts'],
           exclude: ['integration/**', 'replay/**', 'cli/**', 'long/**', 'llama/**'],
           globalSetup: ['test/store/postgres.setup.ts'],

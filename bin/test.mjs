@@ -1,6 +1,7 @@
 // `npm test [-- FILTER …]`: type check, lint, dead code, then every test; `--long` runs the long ones instead.
 // Ends with `N passed, N failed` alone on a line: each check that is not a test counts as one.
 import './node-version.mjs';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -16,9 +17,12 @@ const env = { ...process.env, PATH: [dirname(await temporalCli()), process.env.P
 const totals = { passed: 0, failed: 0 };
 // With a filter somebody is at work on one thing: only the tests are asked.
 if (!long && filters.length === 0) {
-  check('type check', [commandFile('typescript', 'tsc'), '-b']);
-  check('lint', [commandFile('@biomejs/biome', 'biome'), 'check', '--error-on-warnings', '.']);
-  check('dead code', [commandFile('knip', 'knip'), '--no-progress']);
+  // Beside each other: none of them keeps every core busy.
+  await Promise.all([
+    check('type check', [commandFile('typescript', 'tsc'), '-b']),
+    check('lint', [commandFile('@biomejs/biome', 'biome'), 'check', '--error-on-warnings', '.']),
+    check('dead code', [commandFile('knip', 'knip'), '--no-progress']),
+  ]);
 }
 tests(long ? ['--config', 'vitest.long.config.ts'] : []);
 say(`Took ${Math.round((Date.now() - started) / 1000)} s.`);
@@ -53,10 +57,14 @@ function progressLine() {
   };
 }
 
-function check(name, command) {
-  const passed = runNode(command, { env }) === 0;
-  totals[passed ? 'passed' : 'failed'] += 1;
-  say(`${name}: ${passed ? 'passed' : 'FAILED'}`);
+async function check(name, command) {
+  const child = spawn(process.execPath, command, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const printed = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => printed.push(data));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  totals[code === 0 ? 'passed' : 'failed'] += 1;
+  // In one piece, so that the checks do not talk across each other.
+  say(`${Buffer.concat(printed)}${name}: ${code === 0 ? 'passed' : 'FAILED'}`);
 }
 
 function tests(options) {

@@ -42,7 +42,7 @@ async function suite(copy, { runs, ...settings }) {
     maxWorkers: 1,
     bail: 1,
     reporters: [{}],
-    env: { HOLDFAST_FC_RUNS: String(runs) },
+    env: { HOLDFAST_FC_RUNS: String(runs), HOLDFAST_LONG: '1' },
     ...settings,
   });
   const specifications = await vitest.globTestSpecifications();

@@ -2,6 +2,12 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inject } from 'vitest';
+import { claimNamespace } from '../setup/claim-namespace.ts';
+
+/** What the offline model finds the answer to in each {@link Workspace}. */
+export const QUESTION = 'Where is the retry policy decided?';
+export const ANSWER = /retry\.md:3/;
 
 const HOLDFAST = join(import.meta.dirname, '../../bin/holdfast.mjs');
 
@@ -99,4 +105,18 @@ export class Workspace {
     }
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** The settings of a Temporal server that somebody else started: a namespace of the tests' own. */
+export function externalServer(): Record<string, string> {
+  const { address, claims } = inject('temporal');
+  return { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: claimNamespace(claims) };
+}
+
+/** Output of `--output ndjson`: the recorded events, and others whose `index` is null. */
+export function jsonLines(out: string): { readonly type: string; readonly index: number | null }[] {
+  return out
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 }

@@ -1,49 +1,55 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Running, Workspace } from '../cli/workspace.ts';
-import { type FakeProvider, startFakeProvider } from '../fakes/fake-provider.ts';
+import { type SlowModel, startSlowModel } from '../cli/slow-model.ts';
 
-let provider: FakeProvider;
-let slow: Workspace;
-
+let slow: SlowModel;
 beforeEach(async () => {
-  provider = await startFakeProvider(() => ({ text: Array(8000).fill('word '), chunkDelayMs: 50 }));
-  slow = new Workspace({ HOLDFAST_MODEL: 'openai/m', OPENAI_API_KEY: 'k', OPENAI_BASE_URL: provider.baseURL });
+  slow = await startSlowModel();
 });
-afterEach(async () => {
-  slow.dispose();
-  await provider.close();
-});
+afterEach(() => slow.stop());
 
-/** A run whose answer is just being written. */
-async function streaming(): Promise<Running> {
-  const running = slow.start(['run', '--session', 's', '--output', 'ndjson', 'Talk.']);
-  await running.printed('assistant_text_delta');
-  return running;
-}
+test('the two signals that npm makes of one Ctrl-C count once', async () => {
+  const running = await slow.streaming();
+  running.child.kill('SIGINT');
+  running.child.kill('SIGINT');
+  const { out } = await running.finished;
+  expect(out).toContain('loop_aborted');
+});
 
 test('a second Ctrl-C leaves at once with nothing left running, even when the worker hangs', async () => {
-  const running = await streaming();
-  const worker = slow.leftovers().find((line) => line.includes('worker.js'));
+  const running = await slow.streaming();
+  const worker = slow.workspace.leftovers().find((line) => line.includes('worker.js'));
   process.kill(Number(worker?.trim().split(' ')[0]), 'SIGSTOP');
   running.child.kill('SIGINT');
   await running.printed('Cancelling');
   await delay(300);
   running.child.kill('SIGINT');
   expect((await running.finished).code).toBe(130);
-  await expect.poll(() => slow.leftovers()).toEqual([]);
+  await expect.poll(() => slow.workspace.leftovers()).toEqual([]);
 });
 
 test('when the command is killed its worker ends, and the next command ends its server', async () => {
-  const running = await streaming();
+  const { provider, workspace } = slow;
+  const running = await slow.streaming();
   running.child.kill('SIGKILL');
   await running.finished;
   await expect
-    .poll(() => slow.leftovers().filter((line) => line.includes('worker.js')), { timeout: 20_000 })
+    .poll(() => workspace.leftovers().filter((line) => line.includes('worker.js')), { timeout: 20_000 })
     .toEqual([]);
   provider.answer = () => ({ text: 'Short now.' });
-  const { code, err } = await slow.run(['run', '--session', 'other', 'Again.']);
+  const { code, err } = await workspace.run(['run', '--session', 'other', 'Again.']);
   expect(err).toContain('Temporal dev server of this folder');
   expect(code).toBe(0);
-  expect(slow.leftovers()).toEqual([]);
+  expect(workspace.leftovers()).toEqual([]);
+});
+
+test('a busy session refuses another run and names the open one', async () => {
+  const running = await slow.streaming();
+  const { code, err } = await slow.workspace.run(['run', '--session', 's', 'Me too.']);
+  expect(err).toMatch(/session s is busy with run [0-9a-f-]{36}/);
+  expect(code).toBe(4);
+  expect((await slow.workspace.run(['cancel', 's', '--reason', 'enough'])).code).toBe(0);
+  const { code: first, out } = await running.finished;
+  expect(out).toContain('enough');
+  expect(first).toBe(130);
 });
