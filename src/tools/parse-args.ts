@@ -123,6 +123,9 @@ function sentences(issue: Issue, prefix: readonly PropertyKey[], root: string): 
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => `${place([...path, key], root)}: there is no such field`);
   }
+  if (issue.code === 'invalid_key') {
+    return issue.issues.flatMap((inner) => sentences(inner as Issue, path, root));
+  }
   if (issue.code === 'invalid_union' && issue.errors.length > 0 && issue.message === 'Invalid input') {
     // The branch with the fewest complaints is most likely the one that was meant.
     const nearest = [...issue.errors].sort((a, b) => a.length - b.length)[0] ?? [];

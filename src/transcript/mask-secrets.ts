@@ -7,42 +7,47 @@ export const SECRET_MASK = '[redacted]';
 const MIN_LENGTH = 8;
 
 /**
- * A function that takes these values out of text: plain, URL-escaped, JSON-escaped (also twice, and as other languages
- * do it) and in base64 anywhere inside a longer encoding.
+ * A function that takes these values out of text: plain, URL-escaped, in base64 anywhere inside a longer encoding, and
+ * all of these inside JSON, whatever wrote it and however often.
  */
 export function secretMask(secrets: readonly string[]): (text: string) => string {
   const forms = secrets
     .map(wellFormed)
     .filter((secret) => secret.length >= MIN_LENGTH)
-    .flatMap(formsOf)
+    .flatMap((secret) => [secret, ...base64Cores(secret)])
     .filter((form) => form.length >= MIN_LENGTH);
-  const known = [...new Set(forms)].sort((a, b) => b.length - a.length);
-  return (text) =>
-    known.reduce((safe, form) => (safe.includes(form) ? safe.replaceAll(form, SECRET_MASK) : safe), text);
+  const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length);
+  const patterns = longestFirst.map((form) => new RegExp([...form].map(anyForm).join(''), 'g'));
+  return (text) => patterns.reduce((safe, pattern) => safe.replace(pattern, SECRET_MASK), text);
 }
 
-function formsOf(secret: string): readonly string[] {
-  const escaped = [secret, urlEscaped(secret), encodeURIComponent(secret), lowerHex(urlEscaped(secret))];
-  const json = escaped.flatMap((form) => [jsonEscaped(form), jsonEscaped(form).replaceAll('/', '\\/'), htmlSafe(form)]);
-  return [...escaped, ...json, ...json.map(jsonEscaped), ...base64Cores(secret)];
+/** What may stand for a character: itself, its bytes in a URL, its escapes in JSON. No encoder touches letters and digits. */
+function anyForm(char: string): string {
+  if (/[A-Za-z0-9]/.test(char)) return char;
+  return `(?:${[itself(char), codePoints(char), inUrl(char), ...(char === ' ' ? ['\\+'] : [])].join('|')})`;
 }
 
-function jsonEscaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+/** Each layer of JSON doubles backslashes, and puts one before a quotation mark; some do so before a slash. */
+function itself(char: string): string {
+  if (char === '\\') return '\\\\+(?!u005[cC])';
+  const literal = /[.*+?^$(){}|[\]/-]/.test(char) ? `\\${char}` : char;
+  return char === '"' || char === '/' ? `\\\\*${literal}` : literal;
 }
 
-/** As Go writes JSON: `<`, `>` and `&` as their code points. */
-function htmlSafe(text: string): string {
-  return jsonEscaped(text).replace(/[<>&]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+function codePoints(char: string): string {
+  const units = Array.from({ length: char.length }, (_, at) => char.charCodeAt(at).toString(16).padStart(4, '0'));
+  return units.map((unit) => `\\\\+u${anyCase(unit)}`).join('');
 }
 
-/** As forms and strict encoders do it: `encodeURIComponent` leaves five more characters as they are. */
-function urlEscaped(text: string): string {
-  return encodeURIComponent(text).replace(/[!'()*~]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+/** Perhaps escaped more than once, which escapes the `%`. */
+function inUrl(char: string): string {
+  return utf8(char)
+    .map((byte) => `%(?:25)*${anyCase(byte.toString(16).padStart(2, '0'))}`)
+    .join('');
 }
 
-function lowerHex(text: string): string {
-  return text.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
+function anyCase(hex: string): string {
+  return hex.replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
 /** Base64 depends on what stands before: the characters that are the same for each of the three offsets. */
@@ -51,7 +56,7 @@ function base64Cores(secret: string): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
     const shifted = [...Array.from({ length: offset }, () => 0), ...bytes];
     const core = base64(shifted).slice(Math.ceil((offset * 8) / 6), Math.floor((shifted.length * 8) / 6));
-    return [core, core.replaceAll('+', '-').replaceAll('/', '_'), jsonEscaped(core).replaceAll('/', '\\/')];
+    return [core, core.replaceAll('+', '-').replaceAll('/', '_')];
   });
 }
 

@@ -213,7 +213,10 @@ describe('validation', () => {
       { mcpServers: { a: { url: 'http://x', headers: { authorization: 'Bearer 0123456789' } } } },
       'mcpServers.a.headers.authorization: this looks like a secret',
     ],
-    [{ mcpServers: { a: { command: 'x', env: { K: { env: 'no name' } } } } }, 'mcpServers.a.env.K: expected a text or'],
+    [
+      { mcpServers: { a: { command: 'x', env: { K: { env: 'no name' } } } } },
+      'mcpServers.a.env.K.env: expected the name of an environment variable, never a secret itself',
+    ],
     [5, 'the whole: expected object, got number'],
   ])('%j is refused with its place', async (config, message) => {
     const error = await failure(() => defineConfig(config as HoldfastConfig));

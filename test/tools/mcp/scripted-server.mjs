@@ -129,7 +129,13 @@ const TOOLS = {
       throw new McpError(ErrorCode.InvalidParams, 'b is needed since yesterday');
     },
   },
-  environment: { annotations: READS, run: () => text(JSON.stringify(process.env)) },
+  environment: {
+    annotations: READS,
+    run: () => {
+      process.stderr.write(`${JSON.stringify(process.env)}\n`);
+      return text(JSON.stringify(process.env));
+    },
+  },
   garbage: {
     annotations: READS,
     run: () => {
