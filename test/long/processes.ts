@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { HoldfastClient } from '../../src/client/holdfast-client.ts';
+import type { HoldfastConfig } from '../../src/config/settings.ts';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/identity.ts';
 import type { TemporalBinary } from '../../src/devserver/binary.ts';
 import { resolveDevServer } from '../../src/devserver/resolve.ts';
@@ -28,8 +29,17 @@ export interface Processes {
   stop(): Promise<void>;
 }
 
-/** The folder's config: one agent whose tool sleeps and notes each start in `work.log`. */
-const CONFIG = (baseURL: string) => `
+/** What the agent of a folder can do: code that defines its tools, with all imports, and their names. */
+export interface ToolCode {
+  readonly tools: string;
+  readonly names: readonly string[];
+  readonly approvals?: HoldfastConfig['approvals'];
+}
+
+/** One tool, which sleeps and notes each start in `work.log`. */
+const WORK: ToolCode = {
+  names: ['work'],
+  tools: `
 import { appendFileSync } from 'node:fs';
 import { defineAgent, defineConfig, defineTool } from 'holdfast';
 import { z } from 'zod';
@@ -45,18 +55,23 @@ const work = defineTool({
     return \`result \${n} \`.padEnd(bytes, 'x');
   },
 });
+`,
+};
 
+/** The folder's config: one agent with these tools. */
+const CONFIG = (baseURL: string, { tools, names, approvals = [] }: ToolCode): string => `${tools}
 export default defineConfig({
   model: 'fake/script',
   providers: { fake: { api: 'openai-chat', baseURL: ${JSON.stringify(baseURL)} } },
-  agents: [defineAgent({ name: 'default', instructions: 'You are under test.', tools: [work], maxToolTurns: 200 })],
+  agents: [defineAgent({ name: 'default', instructions: 'You are under test.', tools: [${names.join(', ')}], maxToolTurns: 200 })],
+  approvals: ${JSON.stringify(approvals)},
 });
 `;
 
-export async function startProcesses(answer: FakeProvider['answer']): Promise<Processes> {
+export async function startProcesses(answer: FakeProvider['answer'], tools: ToolCode = WORK): Promise<Processes> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-long-'));
   const provider = await startFakeProvider(answer);
-  writeFileSync(join(folder, 'holdfast.config.ts'), CONFIG(provider.baseURL));
+  writeFileSync(join(folder, 'holdfast.config.ts'), CONFIG(provider.baseURL, tools));
   const narrator = { say: () => undefined, progress: () => undefined };
   const binary = await resolveDevServer({ env: process.env, cacheDir: resolve('.holdfast/bin'), ...narrator });
   let server = await startServer(binary, folder);
