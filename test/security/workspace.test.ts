@@ -61,15 +61,25 @@ function untouched(): void {
 
 /** Swaps a name between what it is and a link to outside, as fast as it can, until it is ended. */
 const SWAPPER = `
-const { renameSync, symlinkSync } = require('node:fs');
+const { renameSync, rmSync, symlinkSync } = require('node:fs');
 const [name, target, aside] = process.argv.slice(1);
+const put = (from, to) => {
+  for (;;) {
+    try {
+      return renameSync(from, to);
+    } catch {
+      // A tool has made something there meanwhile.
+      try { rmSync(to, { recursive: true, force: true }); } catch {}
+    }
+  }
+};
 symlinkSync(target, aside + '.link');
 process.stdout.write('ready');
 for (;;) {
-  renameSync(name, aside + '.own');
-  renameSync(aside + '.link', name);
-  renameSync(name, aside + '.link');
-  renameSync(aside + '.own', name);
+  put(name, aside + '.own');
+  put(aside + '.link', name);
+  put(name, aside + '.link');
+  put(aside + '.own', name);
 }
 `;
 
@@ -106,8 +116,8 @@ describe('links that are swapped while a tool works', () => {
       expect(said.inside).toBeGreaterThan(0);
       expect(said.other).toBeGreaterThan(0);
     } finally {
-      swapper.kill('SIGKILL');
-      await once(swapper, 'close');
+      const closed = once(swapper, 'close');
+      if (swapper.exitCode === null && swapper.kill('SIGKILL')) await closed;
     }
   });
 });
