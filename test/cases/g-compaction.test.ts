@@ -38,6 +38,18 @@ describe.each(TARGETS)('on %s', (words) => {
     },
   );
 
+  test.each(['answers nothing', 'spends its budget on thinking', 'calls a tool'])(
+    'g-03: a summariser that %s replaces nothing, is asked a bounded number of times, and runs nothing',
+    async (summariser) => {
+      const { run, seen } = await runOf('g-03-empty-summary', words, { summariser_answers: undefined, summariser });
+      expect(seen.historyUnchanged).toBe(true);
+      expect(run.summaryRequests.length).toBeGreaterThan(0);
+      expect(run.summaryRequests.length).toBeLessThan(8);
+      expect(run.end.executed).toEqual([]);
+      expect(run.end.runs.at(-1)?.finalText).toBe('done');
+    },
+  );
+
   describe('g-06: the summarising request is over the summariser’s window', () => {
     test('is made in pieces that fit, and the compaction succeeds', async () => {
       const { run, seen } = await runOf('g-06-summary-call-overflows', words);

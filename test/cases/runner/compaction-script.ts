@@ -1,5 +1,13 @@
 import type { ScriptedAnswer } from '../../fakes/caching/scripted.ts';
-import { callsTool, faithful, forgetful, type Summariser, silent, smallWindow } from '../../fakes/summarisers.ts';
+import {
+  callsTool,
+  faithful,
+  forgetful,
+  type Summariser,
+  silent,
+  smallWindow,
+  thinksOnly,
+} from '../../fakes/summarisers.ts';
 import { isObj, type Obj, objs, str } from './case-file.ts';
 import { asText, expand } from './notation.ts';
 import { assistantText, reasoningText, type Step } from './notation-step.ts';
@@ -190,6 +198,7 @@ function describedSummariser(value: unknown): Summariser {
   const words = str(value);
   if (/drop|forget|lose/i.test(words)) return forgetful(0.5, 1);
   if (/nothing|empty|silent/i.test(words)) return silent;
+  if (/think|reason/i.test(words)) return thinksOnly;
   return /\bcalls? (?:a )?tool/i.test(words) ? callsTool('read_file', {}) : faithful();
 }
 
