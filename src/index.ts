@@ -7,7 +7,7 @@ export {
   type OutgoingMessage,
   type SentMessage,
 } from './client/holdfast-client.ts';
-export type { CompactionResult } from './compaction/models.ts';
+export type { CompactionCheckpoint, CompactionResult } from './compaction/models.ts';
 export { defineAgent, defineConfig } from './config/define-config.ts';
 export type { AgentSettings, HoldfastConfig } from './config/settings.ts';
 export { ERROR_HINTS, HoldfastError, type HoldfastErrorCode } from './contract/errors.ts';

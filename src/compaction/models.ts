@@ -6,10 +6,6 @@ import type { CompactionTrigger } from '../transcript/events.ts';
  */
 export type SummaryMode = 'ride' | 'rendered' | 'extractive';
 
-/** Phases of a compaction, each committed once. */
-export const COMPACTION_PHASES = ['plan', 'flush', 'summary', 'result'] as const;
-export type CompactionPhase = (typeof COMPACTION_PHASES)[number];
-
 /**
  * What a compaction is going to do: the outcome of its first phase, stored so that a later attempt does the same.
  *
