@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../compaction/config.ts';
+import type { Hook } from '../hooks/hooks.ts';
 import type { Catalog } from '../providers/catalog.ts';
 import type { ProviderRegistry } from '../providers/registry.ts';
 import type { Store } from '../store/store.ts';
@@ -65,6 +66,8 @@ export interface ActivityDeps {
   readonly log: Logger;
   /** Takes the worker's secrets out of what tools give and failures say. Absent: there are none. */
   readonly redact?: (text: string) => string;
+  /** Code of the user that observes runs; absent: none. */
+  readonly hooks?: readonly Hook[];
   /** Absolute path of the folder that the agents work on. */
   readonly workspace: string;
   /** How sessions are compacted; absent: by the defaults. */

@@ -8,6 +8,7 @@ import { preview } from '../transcript/preview.ts';
 import type { AgentSpec } from './agents.ts';
 import { controlItem } from './control-message.ts';
 import { lateItem } from './late-results.ts';
+import { pollableOf, storedRepeats, WARN_AT } from './loop-guard.ts';
 import { acceptedMessage, textOfMessage, userItem } from './message-content.ts';
 import { textOf } from './response-outcome.ts';
 import { runRef } from './writer.ts';
@@ -21,7 +22,7 @@ export async function beginModelStep(
 ): Promise<BegunStep> {
   const messages = await Promise.all((input.append ?? []).map((message) => acceptedMessage(store, message)));
   const append: AgentItem[] = messages.map(userItem);
-  if (input.control !== undefined) {
+  if (input.control !== undefined && (await holdsTrue(store, writer, input, agent))) {
     append.push(controlItem(input.control, await lastSaid(store, input), agent?.output));
   }
   const late = mayBeLate(agent) ? await store.lateResults(input.ref.sessionId) : [];
@@ -43,6 +44,20 @@ export async function beginModelStep(
     ...(late.length === 0 ? {} : { toldLate: late.map(({ callId }) => callId) }),
     events: [...queued, ...restarted(input), ...fellBack(input)],
   });
+}
+
+/** Of a loop the model is told when the last results are known to be the same again: their batch is closed for that first. */
+async function holdsTrue(
+  store: Store,
+  writer: Writer,
+  { control, ref, step, failures }: CallModelInput,
+  agent: AgentSpec | undefined,
+): Promise<boolean> {
+  if (control !== 'loop') return true;
+  const { sessionId, runId } = ref;
+  const { head } = await store.settleBatch(writer, { ref: runRef(ref), step: step - 1, settlement: failures ?? {} });
+  const { count, warned } = await storedRepeats(store, { sessionId, runId, head }, pollableOf(agent));
+  return count >= WARN_AT && !warned;
 }
 
 /** Whether calls of the agent's tools can come back late at all: read-only ones are simply run again. */

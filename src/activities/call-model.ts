@@ -4,11 +4,12 @@ import { type Target, targetOf } from '../providers/request-target.ts';
 import { loadMedia } from '../store/load-media.ts';
 import { buildRequest } from '../transcript/build-request.ts';
 import type { AgentEvent } from '../transcript/events.ts';
+import type { Json } from '../transcript/json.ts';
 import { viewMediaBytes } from '../transcript/media-edits.ts';
 import { preview } from '../transcript/preview.ts';
 import { requestMedia } from '../transcript/request-media.ts';
 import { compactionOf } from './agents.ts';
-import { askModel } from './ask-model.ts';
+import { type Answer, askModel, type Question } from './ask-model.ts';
 import { beginModelStep } from './begin-model-step.ts';
 import { reserveStep } from './budgets.ts';
 import { commitResponse } from './commit-response.ts';
@@ -16,7 +17,9 @@ import { mintCompaction, neededCompaction } from './compaction-check.ts';
 import { translated } from './failure.ts';
 import { candidates, wantsFallback } from './fallback.ts';
 import { withHeartbeat } from './heartbeat.ts';
-import { type ModelCall, refOf, type SharedDeps, sizedRequest } from './model-call.ts';
+import { aroundModel } from './hook-calls.ts';
+import { END_AT } from './loop-guard.ts';
+import { type ModelCall, refOf, repeatedCalls, type SharedDeps, sizedRequest } from './model-call.ts';
 import { logContext, logProtocol } from './protocol-log.ts';
 import { withinRate } from './rate-limit.ts';
 import { agentOf } from './run-agent.ts';
@@ -46,7 +49,13 @@ async function callModel(
   }
   const view = await deps.views({ ...writer, revision, head, budget: viewBudget(run.config.window) });
   logContext(deps.log, input, view);
-  return answered({ deps, input, writer, run, agent, head, view }, signal, note);
+  const call: ModelCall = { deps, input, writer, run, agent, head, view };
+  const { count } = await repeatedCalls(call);
+  if (count >= END_AT) {
+    const message = `the model repeated the same call with the same result ${count} times in a row`;
+    return { outcome: 'failed', head, error: 'ToolLoop', message };
+  }
+  return answered(call, signal, note);
 }
 
 /** Asks the run's model, and its fallbacks in turn where it refuses for good; commits what came. */
@@ -55,6 +64,7 @@ async function answered(call: ModelCall, signal: AbortSignal, note: (text: strin
   const { model, fallbacks } = run.config;
   const names = candidates(input.model ?? model, model, fallbacks);
   const events: AgentEvent[] = [];
+  const hookFailures: AgentEvent[] = [];
   for (const [index, name] of names.entries()) {
     const target = targetOf(deps.providers.resolve(name), deps.catalog);
     const compaction = await compactionBefore(call, target, names[index - 1]);
@@ -62,7 +72,7 @@ async function answered(call: ModelCall, signal: AbortSignal, note: (text: strin
       return { outcome: 'compact', head: call.head, compaction, ...(index === 0 ? {} : { model: name }) };
     }
     try {
-      return await asked(call, target, events, signal, note);
+      return await asked(call, target, { events, hookFailures }, signal, note);
     } catch (error) {
       const overflow = compactionAfter(call, target, error);
       if (overflow !== undefined) {
@@ -81,7 +91,7 @@ async function answered(call: ModelCall, signal: AbortSignal, note: (text: strin
 async function asked(
   call: ModelCall,
   target: Target,
-  events: readonly AgentEvent[],
+  { events, hookFailures }: { readonly events: readonly AgentEvent[]; readonly hookFailures: AgentEvent[] },
   signal: AbortSignal,
   note: (text: string) => void,
 ): Promise<CallModelOutput> {
@@ -94,7 +104,7 @@ async function asked(
   if ('outcome' in reserved) return reserved.outcome;
   await withinRate(deps, target.provider, tokens);
   const media = await loadMedia(deps.store, requestMedia(request));
-  const answer = await askModel({
+  const question: Question = {
     target,
     request,
     media,
@@ -103,8 +113,20 @@ async function asked(
     size: () => ({ estimatedInputTokens: tokens, window: run.config.window }),
     writeDeltas: (from, deltas) =>
       deps.store.appendDeltas(writer, { ref: refOf(call), step: input.step, attempt: writer.attempt, from, deltas }),
-  });
-  return await commitResponse(call, target, { request, estimatedTokens: tokens, ...reserved }, answer, events);
+  };
+  const answer = await aroundModel(deps, input, request, hookFailures, () => askModel(question), told(target.name));
+  const sent = { request, estimatedTokens: tokens, hookFailures, ...reserved };
+  return await commitResponse(call, target, sent, answer, events);
+}
+
+/** What hooks hear of an answer. */
+function told(model: string) {
+  return (answer: Answer): Readonly<Record<string, Json>> => {
+    if (!('response' in answer)) return { model, outcome: 'cancelled' };
+    const { stopReason, usage, text } = answer.response;
+    const used = usage === null ? {} : { usage: { ...usage } };
+    return { model, outcome: stopReason.unified, preview: preview(text), ...used };
+  };
 }
 
 /** The compaction that a request to `target` must wait for. */

@@ -15,6 +15,7 @@ import { delegateResult } from './delegate-result.ts';
 import { beforeRunning, keepLease } from './effect-ledger.ts';
 import { translated } from './failure.ts';
 import { cancelRequested, withHeartbeat, workerShutdown } from './heartbeat.ts';
+import { aroundTool } from './hook-calls.ts';
 import type { SharedDeps } from './model-call.ts';
 import { agentOf } from './run-agent.ts';
 import { type Executed, type Execution, execute } from './tool-execution.ts';
@@ -70,10 +71,14 @@ async function runAndCommit(job: ToolJob, execution: Execution): Promise<CallToo
   const announcement = announceLater(job);
   const lease = keepLease(job);
   const signal = AbortSignal.any([execution.signal, lease.lost]);
-  const executed = await execute({ ...execution, signal }).finally(lease.end);
+  const hooked = await aroundTool(job, () => execute({ ...execution, signal })).finally(lease.end);
   const announced = await announcement.stop();
   if (execution.signal.aborted && !cancelRequested()) throw workerShutdown();
-  return commitJob(job, executed, { durationMs: Math.round(performance.now() - started), announce: !announced });
+  return commitJob(job, hooked.executed, {
+    durationMs: Math.round(performance.now() - started),
+    announce: hooked.ran && !announced,
+    hookFailures: hooked.events,
+  });
 }
 
 /** The call as its response asked for it: the batch is the last item that the workflow knows. */

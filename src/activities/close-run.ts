@@ -6,6 +6,7 @@ import type { TranscriptEntry } from '../transcript/items.ts';
 import type { Usage } from '../transcript/message.ts';
 import { preview } from '../transcript/preview.ts';
 import { translated } from './failure.ts';
+import { callHooks } from './hook-calls.ts';
 import { acceptedMessage, textOfMessage } from './message-content.ts';
 import type { SharedDeps } from './model-call.ts';
 import { textOf } from './response-outcome.ts';
@@ -28,17 +29,23 @@ async function closeRun(deps: SharedDeps, input: CloseRunInput): Promise<CloseRu
   const writer = currentWriter(input.ref.sessionId);
   const dropped = await Promise.all(input.dropped.map((message) => acceptedMessage(store, message)));
   const entries = input.ending.status === 'completed' ? await lastStep(deps, input) : [];
+  const { status } = input.ending;
+  const why = input.ending.status === 'failed' ? { error: input.ending.error, message: input.ending.message } : {};
+  const hooks = await callHooks(deps, 'onRunEnd', input, { detail: { status, ...why } });
   const closed = await store.closeRun(writer, {
     ref: runRef(input.ref),
     status: input.ending.status,
-    events: dropped.map(
-      (message): AgentEvent => ({
-        type: 'user_message_queued',
-        messageId: message.messageId,
-        mode: message.mode,
-        preview: preview(textOfMessage(message)),
-      }),
-    ),
+    events: [
+      ...dropped.map(
+        (message): AgentEvent => ({
+          type: 'user_message_queued',
+          messageId: message.messageId,
+          mode: message.mode,
+          preview: preview(textOfMessage(message)),
+        }),
+      ),
+      ...hooks.events,
+    ],
     final: finalOf(input, entries),
     dropped: dropped.map((message) => message.messageId),
   });

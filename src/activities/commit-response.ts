@@ -12,7 +12,8 @@ import type { View } from '../transcript/view.ts';
 import type { AgentSpec } from './agents.ts';
 import type { Answer } from './ask-model.ts';
 import type { Reservation } from './budgets.ts';
-import { type ModelCall, refOf, sizedRequest } from './model-call.ts';
+import { callsOf, pollableOf, WARN_AT } from './loop-guard.ts';
+import { type ModelCall, refOf, repeatedCalls, sizedRequest } from './model-call.ts';
 import { type Delegations, delegationsOf } from './plan-delegate.ts';
 import { outcomeOf, responseEvents } from './response-outcome.ts';
 import { type Approvals, neededApprovals } from './tool-policy.ts';
@@ -22,6 +23,8 @@ import { viewBudget } from './window.ts';
 export interface SentRequest {
   readonly request: MessageRequest;
   readonly estimatedTokens: number;
+  /** Failures of the hooks around it. */
+  readonly hookFailures: readonly AgentEvent[];
   /** Absent: the run has no budgets. */
   readonly reservation?: Reservation;
 }
@@ -40,10 +43,12 @@ export async function commitResponse(
   const approvals: Approvals =
     'response' in answer ? await neededApprovals(deps, input.ref.sessionId, agent, items) : new Map();
   const delegations: Delegations = 'response' in answer ? await delegationsOf(call, items) : new Map();
+  const acted = 'response' in answer && promises(answer.response.text) && (await hasActed(call));
   const outcome =
     'response' in answer
-      ? outcomeOf(answer.response, { agent, config: run.config, input, approvals, delegations })
+      ? outcomeOf(answer.response, { agent, config: run.config, input, approvals, delegations, acted })
       : ({ outcome: 'cancelled' } as const);
+  const loop = outcome.outcome === 'tools' ? await loopOf(call, items) : {};
   const lesson = usage === null ? undefined : await deps.estimates.learn(sizedRequest(call, target), items, usage);
   const promise = 'response' in answer ? promiseEvents(call, answer, outcome) : [];
   const step: CommitStep = {
@@ -54,6 +59,7 @@ export async function commitResponse(
       ...repairEvents(call.view),
       ...truncatedEvents(input.step, answer),
       ...events,
+      ...sent.hookFailures,
       ...responseEvents(input.step, items, answer, labels(agent), approvals),
       ...promise,
     ],
@@ -65,6 +71,7 @@ export async function commitResponse(
     ...(sent.reservation === undefined ? {} : { budget: sent.reservation.settle(usage, tokensOf(items)) }),
     outcome: {
       ...outcome,
+      ...loop,
       ...(usage === null ? {} : { contextTokens: usage.inputTokens }),
       ...(events.length === 0 ? {} : { model: target.name }),
     } as unknown as Json,
@@ -72,6 +79,25 @@ export async function commitResponse(
   const stored = await deps.store.commitStep(call.writer, step);
   if (stored.status === 'closed') return { outcome: 'closed', head: stored.head, status: stored.runStatus };
   return { ...(stored.outcome as unknown as CallModelOutput), head: stored.head };
+}
+
+/** Whether a tool with effects has run since a person last said something. */
+async function hasActed({ deps, input, view }: ModelCall): Promise<boolean> {
+  const { runId } = input.ref;
+  const said = view.input.entries.findLast(
+    ({ item, runId: of }) =>
+      of === runId && item.kind === 'user_message' && (item.origin === 'user' || item.origin === 'steer'),
+  );
+  return await deps.store.hasActed(runId, said?.step ?? 0);
+}
+
+/** Calls that may be repeated once too often: once their results are known, the next step tells the model. */
+async function loopOf(call: ModelCall, items: readonly AgentItem[]): Promise<{ readonly loop?: 'warn' }> {
+  const batch = items.at(-1);
+  if (batch?.kind !== 'tool_call_batch') return {};
+  const { count, calls, warned } = await repeatedCalls(call);
+  const again = calls !== undefined && calls === callsOf(batch, pollableOf(call.agent));
+  return again && !warned && count + 1 >= WARN_AT ? { loop: 'warn' } : {};
 }
 
 function tokensOf(items: readonly AgentItem[]): number {

@@ -8,6 +8,7 @@ import { preview } from '../transcript/preview.ts';
 import { type CompactionContext, compactionContext } from './compaction-context.ts';
 import { translated } from './failure.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { afterCompaction, beforeCompaction } from './hook-calls.ts';
 import type { SharedDeps } from './model-call.ts';
 import { writeSummary } from './write-summary.ts';
 
@@ -17,9 +18,13 @@ export function createCompactionActivities(deps: SharedDeps): CompactionActiviti
   return {
     planCompaction: (input) =>
       translated(async () => {
-        const { job } = await compactionContext(deps, input);
+        const context = await compactionContext(deps, input);
+        const { job } = context;
+        await beforeCompaction(deps, input, context);
         const planned = await service.plan(job);
-        if (planned.status !== 'cut') return { outcome: 'ended', end: endOf(job, planned) };
+        if (planned.status !== 'cut') {
+          return { outcome: 'ended', end: await afterCompaction(deps, input, context, endOf(job, planned)) };
+        }
         const { droppedItems, droppedTokens } = planned.cut;
         return { outcome: 'cut', label: `${droppedItems} items, ${droppedTokens} tokens` };
       }),
@@ -32,13 +37,15 @@ export function createCompactionActivities(deps: SharedDeps): CompactionActiviti
       ),
     commitCheckpoint: (input) =>
       translated(async () => {
-        const { job } = await compactionContext(deps, input);
-        return endOf(job, await service.commit(job));
+        const context = await compactionContext(deps, input);
+        const { job } = context;
+        return afterCompaction(deps, input, context, endOf(job, await service.commit(job)));
       }),
     failCompaction: (input) =>
       translated(async () => {
-        const { job } = await compactionContext(deps, input);
-        return endOf(job, await service.fail(job, input));
+        const context = await compactionContext(deps, input);
+        const { job } = context;
+        return afterCompaction(deps, input, context, endOf(job, await service.fail(job, input)));
       }),
   };
 }

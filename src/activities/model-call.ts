@@ -5,6 +5,7 @@ import type { RunRef, Writer } from '../store/store.ts';
 import type { View } from '../transcript/view.ts';
 import type { ActivityDeps, AgentSpec } from './agents.ts';
 import type { Estimates, SizedRequest } from './estimates.ts';
+import { pollableOf, type Repeats, viewRepeats } from './loop-guard.ts';
 import type { RunConfigs } from './run-configs.ts';
 import type { Views } from './views.ts';
 import { runRef } from './writer.ts';
@@ -35,4 +36,10 @@ export function refOf({ input, head }: ModelCall): RunRef {
 export function sizedRequest({ input, run, view }: ModelCall, target: Target): SizedRequest {
   const { sessionId, runId } = input.ref;
   return { sessionId, runId, step: input.step, run, target, view };
+}
+
+/** How often the latest calls of the run were repeated with the same results. */
+export async function repeatedCalls({ deps, input, agent, head, view }: ModelCall): Promise<Repeats> {
+  const { sessionId, runId } = input.ref;
+  return await viewRepeats(deps.store, { sessionId, runId, head }, view, pollableOf(agent));
 }

@@ -24,6 +24,8 @@ export interface OutcomeContext {
   readonly agent: AgentSpec | undefined;
   readonly config: RunConfig;
   readonly input: Pick<CallModelInput, 'control' | 'nudged'>;
+  /** Whether a tool with effects has run since a person last said something: what it promised may be done. */
+  readonly acted: boolean;
   /** What must ask a person first, by call id. */
   readonly approvals: Approvals;
   /** What other agents are to do, by call id. */
@@ -48,7 +50,7 @@ export function outcomeOf(response: AccumulatedResponse, context: OutcomeContext
 }
 
 /** The answer, unless it must be asked for once more: it does not fit its schema, or only promises to act. */
-function finalOutcome(response: AccumulatedResponse, { agent, input }: OutcomeContext): Outcome {
+function finalOutcome(response: AccumulatedResponse, { agent, input, acted }: OutcomeContext): Outcome {
   const final = { outcome: 'final', preview: preview(response.text) } as const;
   if (agent?.output !== undefined && response.stopReason.unified !== 'refusal') {
     const reading = readStructured(response.text, agent.output.check);
@@ -60,7 +62,7 @@ function finalOutcome(response: AccumulatedResponse, { agent, input }: OutcomeCo
     return { ...final, again: 'cut_call' };
   }
   const promised = (agent?.tools.specs.length ?? 0) > 0 && looksLikeToolPromise(response.text);
-  return promised && input.nudged !== true ? { ...final, again: 'promise' } : final;
+  return promised && !acted && input.nudged !== true ? { ...final, again: 'promise' } : final;
 }
 
 function planned(

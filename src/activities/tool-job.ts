@@ -15,7 +15,7 @@ export const LEASE_MS = 15_000;
 
 /** One attempt at one call. */
 export interface ToolJob {
-  readonly deps: Pick<ActivityDeps, 'store' | 'log' | 'policy' | 'workspace'>;
+  readonly deps: Pick<ActivityDeps, 'store' | 'log' | 'policy' | 'workspace' | 'hooks' | 'redact'>;
   readonly input: CallToolInput;
   readonly writer: Writer;
   readonly call: ToolCall;
@@ -65,13 +65,15 @@ export function announceLater(job: ToolJob): { stop(): Promise<boolean> } {
 export interface CommitOptions {
   readonly durationMs?: number;
   readonly announce?: boolean;
+  /** Failures of the hooks around it. */
+  readonly hookFailures?: readonly AgentEvent[];
 }
 
 /** Commits the result with its events; what the store has already wins. */
 export async function commitJob(
   job: ToolJob,
   { result, fullOutput }: Executed,
-  { durationMs = 0, announce = true }: CommitOptions = {},
+  { durationMs = 0, announce = true, hookFailures = [] }: CommitOptions = {},
 ): Promise<CallToolOutput> {
   const { deps, input, writer, call } = job;
   const decision = decisionEvent(input);
@@ -85,6 +87,7 @@ export async function commitJob(
     events: [
       ...(decision === undefined ? [] : [decision]),
       ...(announce ? [startedEvent(job)] : []),
+      ...hookFailures,
       endedEvent(job, result, fullOutput, durationMs),
     ],
   });

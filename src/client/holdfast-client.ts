@@ -5,6 +5,7 @@ import { HoldfastError } from '../contract/errors.ts';
 import { isSessionId, MAX_INLINE_BYTES, TASK_QUEUE, workflowIdOf } from '../contract/identity.ts';
 import {
   type ApprovalResolution,
+  type BudgetExtension,
   cancelSignal,
   type PendingApproval,
   type RunStatusView,
@@ -18,6 +19,7 @@ import type { MediaRef, TranscriptEntry } from '../transcript/items.ts';
 import { accept } from './accept.ts';
 import { type ApprovalDeps, type ApprovalRequest, pendingApprovals, resolveApproval } from './approvals.ts';
 import { compactSession } from './compact.ts';
+import { extendBudget } from './extend-budget.ts';
 import { type Fork, type ForkOptions, forkSession } from './fork.ts';
 import { type TailOptions, tail } from './tail.ts';
 import { isAlreadyStarted, translate } from './temporal-errors.ts';
@@ -139,6 +141,11 @@ export class HoldfastClient {
    */
   resolveApproval(sessionId: string, resolution: ApprovalResolution): Promise<PendingApproval> {
     return resolveApproval(this.#deps(), sessionId, resolution);
+  }
+
+  /** Adds to the budgets of the session's open run. @throws HoldfastError `NotFound` when nothing runs, `InvalidInput`, `NoWorker`. */
+  extendBudget(sessionId: string, extension: BudgetExtension): Promise<RunStatusView> {
+    return extendBudget(this.#deps(), sessionId, extension);
   }
 
   /**

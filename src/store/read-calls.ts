@@ -51,3 +51,17 @@ const untold = prepared((db, value: Value<{ sessionId: string }>) =>
     .orderBy('started_at')
     .orderBy('call_id'),
 );
+
+/** See {@link Store.hasActed}. */
+export async function hasActed(db: Kysely<Schema>, runId: string, fromStep: number): Promise<boolean> {
+  const rows = await db
+    .selectFrom('tool_effects as effect')
+    .innerJoin('tool_calls as call', (join) =>
+      join.onRef('call.session_id', '=', 'effect.session_id').onRef('call.call_id', '=', 'effect.call_id'),
+    )
+    .select('call.stored_json')
+    .where('effect.run_id', '=', runId)
+    .where('call.step', '>=', fromStep)
+    .execute();
+  return rows.some((row) => row.stored_json === null || JSON.parse(row.stored_json).status !== 'denied');
+}

@@ -405,6 +405,8 @@ export interface Store extends CompactionStore, FactStore, BudgetStore {
   lateResult(sessionId: string, callId: string): Promise<ToolResult | undefined>;
   /** Late results of the session's calls that the model has not been told. */
   lateResults(sessionId: string): Promise<readonly LateResult[]>;
+  /** Whether a call of the run that is not read-only began in `fromStep` or later. */
+  hasActed(runId: string, fromStep: number): Promise<boolean>;
   /** Names of tools that somebody approved for the whole session. */
   grants(sessionId: string): Promise<readonly string[]>;
   /** Calls of open runs that nobody has decided on, of one session or of all, the nearest deadline first. */

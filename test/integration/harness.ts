@@ -32,6 +32,8 @@ export interface HarnessOptions {
   readonly approvalDeadlineSecs?: number;
   /** What the catalog knows of every model, and what it costs. */
   readonly facts?: ModelFacts;
+  readonly costUsd?: ActivityDeps['catalog']['costUsd'];
+  readonly hooks?: ActivityDeps['hooks'];
   readonly compaction?: Partial<CompactionConfig>;
   /** Goes on where another harness was stopped with `keep`: its folder and namespace. */
   readonly resume?: { readonly folder: string; readonly namespace: string };
@@ -74,9 +76,10 @@ export async function startHarness(options: HarnessOptions): Promise<Harness> {
           ...options.facts,
           abilities: options.takesImages === undefined ? {} : { images: options.takesImages },
         }),
-        costUsd: () => null,
+        costUsd: options.costUsd ?? (() => null),
       },
       compaction: compactionConfig(options.compaction),
+      ...(options.hooks === undefined ? {} : { hooks: options.hooks }),
       ...(options.policy === undefined ? {} : { policy: options.policy }),
       ...(options.approvalDeadlineSecs === undefined ? {} : { approvalDeadlineSecs: options.approvalDeadlineSecs }),
       ...(options.rateLimits === undefined ? {} : { rateLimits: options.rateLimits }),

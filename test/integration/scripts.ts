@@ -28,12 +28,13 @@ export function worksThenAnswers(turns: number, args: object = {}, parallel = 1)
   };
 }
 
-/** A read-only tool that returns `bytes` letters after `sleepMs`. */
+/** A read-only tool that returns `bytes` letters after `sleepMs`. Scripts may ask for the same again and again. */
 export const workTool: Tool = defineTool({
   name: 'work',
   description: 'Does a piece of work.',
   input: z.object({ n: z.number(), bytes: z.number().optional(), sleepMs: z.number().optional() }),
   annotations: { readOnlyHint: true },
+  pollable: true,
   execute: async ({ n, bytes = 20, sleepMs = 0 }, { signal }) => {
     if (sleepMs > 0) {
       await new Promise<void>((resolve, reject) => {
