@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { HoldfastError } from '../contract/errors.ts';
 import { addApprovalCommands } from './approval-commands.ts';
+import { addBudgetCommand } from './budget-command.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { addMemoryCommands } from './memory-commands.ts';
 import { OUTPUTS, type Output } from './output.ts';
@@ -218,6 +219,7 @@ export function buildProgram(done: (code: ExitCode) => void, version: string = p
       const { at, as, output } = options;
       done(await fork({ settings: await settings(), session, at, as, output }));
     });
+  addBudgetCommand(program, { settings, done });
   addApprovalCommands(program, { settings, output, done });
   addMemoryCommands(program, { settings, output, done });
   program

@@ -5,6 +5,7 @@ import type { RequestRow, RunRow, Store } from '../../store/store.ts';
 import type { ToolResult, TranscriptEntry } from '../../transcript/items.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type Output, printJson, printRows } from '../output.ts';
+import { budgetLine } from '../render/budget-line.ts';
 import { itemText } from '../render/item-text.ts';
 import { count, duration, price, tokens } from '../render/quantities.ts';
 import { visible, visibleLine } from '../render/visible.ts';
@@ -97,12 +98,14 @@ async function allEntries(store: Store, sessionId: string): Promise<readonly Tra
 
 async function showRun(store: Store, run: RunRow, output: Output | undefined): Promise<void> {
   const requests = await store.requests(run.runId);
-  if (output === 'json') return printJson({ ...run, requests });
+  const budgets = await store.budgets(run.runId);
+  if (output === 'json') return printJson({ ...run, requests, budgets });
   printRows(output, requests, () => {
     const lines = [
       runLine(run).trimEnd(),
       `session ${run.sessionId} · agent ${visibleLine(run.agent, 60)} · Temporal run ${run.owner}`,
       `messages ${run.messageIds.join(', ')}`,
+      ...budgets.map((use) => budgetLine(use).trimEnd()),
       ...requests.map(stepLine),
     ];
     return `${lines.join('\n')}\n`;
