@@ -160,6 +160,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
       compaction: compactionConfig(loaded.config.context?.compaction),
       policy: createPolicy(loaded.config.approvals),
       ...deadlineOf(loaded.config),
+      ...(loaded.config.hooks === undefined ? {} : { hooks: loaded.config.hooks }),
       catalog,
       serverWindow: serverWindows(loaded.config, env),
       rateLimits: new Map(Object.entries(loaded.config.providers ?? {})),
