@@ -15,6 +15,7 @@ describe('what could make people see something else is written out', () => {
     ['Cyrillic letters in a Latin word', '/etc/p\u0430sswd', '/etc/p\\u{430}sswd'],
     ['Greek letters in a Latin word', 'g\u03bfogle.com', 'g\\u{3bf}ogle.com'],
     ['a Latin word made of Cyrillic letters', 'cat \u0441\u043e\u0440\u0443', 'cat \\u{441}\\u{43e}\\u{440}\\u{443}'],
+    ['a mixed word in a Russian text', 'запиши p\u0430sswd', 'запиши p\\u{430}sswd'],
     ['a mathematical alphabet', '\u{1d5cb}\u{1d5c6} x', '\\u{1d5cb}\\u{1d5c6} x'],
     ['full-width letters in a Latin text', '\uff52\uff4d -rf', '\\u{ff52}\\u{ff4d} -rf'],
     ['half a surrogate pair', 'a\ud83d', 'a\\u{d83d}'],
