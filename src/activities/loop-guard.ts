@@ -36,10 +36,11 @@ export function repeatsOf(entries: readonly TranscriptEntry[], runId: string, po
   let results: readonly ToolResult[] | undefined;
   let latest: { readonly calls: string; readonly answered: string } | undefined;
   let count = 0;
-  let warned = false;
+  // A warning is of the batches before it.
+  let [warning, warned] = [false, false];
   for (const { item, runId: of } of entries.toReversed()) {
     if (of !== runId || isSaid(item)) break;
-    if (isWarning(item)) warned = true;
+    if (isWarning(item)) warning = true;
     if (item.kind === 'tool_result_batch') results = item.results;
     if (item.kind !== 'tool_call_batch' || results === undefined) continue;
     const calls = callsOf(item, pollable);
@@ -48,9 +49,10 @@ export function repeatsOf(entries: readonly TranscriptEntry[], runId: string, po
     if (latest !== undefined && latest.answered !== answered) break;
     latest = { calls, answered };
     count += 1;
+    warned ||= warning;
     results = undefined;
   }
-  return { count, calls: latest?.calls, warned: warned && count > 0 };
+  return { count, calls: latest?.calls, warned };
 }
 
 /** What a batch asks for, whatever the order; `undefined` when only pollable tools. */

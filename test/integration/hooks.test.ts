@@ -36,6 +36,9 @@ const guard = {
     afterModel: () => {
       throw new Error('the dashboard is down');
     },
+    beforeCompaction: () => {
+      throw new Error('no room for a backup');
+    },
     onRunEnd: () => new Promise(() => undefined),
   },
   timeoutMs: 50,
@@ -53,6 +56,9 @@ test('hooks see each moment, one forbids a call, and those that fail break nothi
     },
   });
   const { event, runId } = await harness.client.result(await harness.client.send({ sessionId: 's', text: 'go' }));
+  await harness.client.compact('s');
+  const compacting = (await harness.store.runs('s')).at(-1)?.runId ?? '';
+  const inCompaction = (await harness.store.events(compacting)).map((recorded) => recorded.event);
   const entries = await harness.client.transcript('s');
   const events = (await harness.store.events(runId)).map((recorded) => recorded.event);
   await harness.stop();
@@ -72,7 +78,14 @@ test('hooks see each moment, one forbids a call, and those that fail break nothi
   const points = seen.map(([point]) => point);
   const count = (wanted: HookPoint) => points.filter((point) => point === wanted).length;
   expect([count('beforeModel'), count('afterModel'), count('beforeTool'), count('afterTool')]).toEqual([2, 2, 3, 2]);
-  expect([count('onError'), count('onRunEnd')]).toEqual([1, 1]);
+  expect(count('onError')).toBe(1);
+  expect(seen.find(([point]) => point === 'onRunEnd')?.[1]).toMatchObject({ runId, detail: { status: 'completed' } });
+  expect([count('beforeCompaction'), count('afterCompaction')]).toEqual([1, 1]);
+  expect(inCompaction).toContainEqual({
+    type: 'hook_failed',
+    hook: 'guard.beforeCompaction',
+    message: 'Error: no room for a backup',
+  });
   const [, first] = seen[0] ?? [];
   expect(first).toMatchObject({ sessionId: 's', runId, attempt: 1, turnIndex: 0, request: { model: 'script' } });
   expect(first).not.toHaveProperty('planStepIndex');
