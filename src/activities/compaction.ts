@@ -17,7 +17,7 @@ export function createCompactionActivities(deps: SharedDeps): CompactionActiviti
   const service = new CompactionService(deps.store);
   return {
     planCompaction: (input) =>
-      translated(async () => {
+      alive(async () => {
         const context = await compactionContext(deps, input);
         const { job } = context;
         await beforeCompaction(deps, input, context);
@@ -28,7 +28,7 @@ export function createCompactionActivities(deps: SharedDeps): CompactionActiviti
         const { droppedItems, droppedTokens } = planned.cut;
         return { outcome: 'cut', label: `${droppedItems} items, ${droppedTokens} tokens` };
       }),
-    flushMemory: (input) => translated(async () => flush(deps, service, await compactionContext(deps, input))),
+    flushMemory: (input) => alive(async () => flush(deps, service, await compactionContext(deps, input))),
     summarize: (input) =>
       translated(() =>
         withHeartbeat(async (signal, note) => ({
@@ -36,7 +36,7 @@ export function createCompactionActivities(deps: SharedDeps): CompactionActiviti
         })),
       ),
     commitCheckpoint: (input) =>
-      translated(async () => {
+      alive(async () => {
         const context = await compactionContext(deps, input);
         const { job } = context;
         return afterCompaction(deps, input, context, endOf(job, await service.commit(job)));
@@ -48,6 +48,11 @@ export function createCompactionActivities(deps: SharedDeps): CompactionActiviti
         return afterCompaction(deps, input, context, endOf(job, await service.fail(job, input)));
       }),
   };
+}
+
+/** A worker that dies here is missed after seconds, not when the phase's time is over. */
+function alive<T>(work: () => Promise<T>): Promise<T> {
+  return translated(() => withHeartbeat(work));
 }
 
 async function flush(

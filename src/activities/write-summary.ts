@@ -1,4 +1,4 @@
-import { CancelledFailure } from '@temporalio/activity';
+import { CancelledFailure, Context } from '@temporalio/activity';
 import type { CompactionSummaryDraft } from '../compaction/models.ts';
 import type { CompactionService, PlannedJob } from '../compaction/service.ts';
 import { type SummaryAnswer, type SummaryRequest, summarise } from '../compaction/summarise.ts';
@@ -30,6 +30,9 @@ export interface SummaryTask {
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
 }
+
+/** Attempts, over some minutes, after which a provider that is away counts as one that refused. */
+const ATTEMPTS = 8;
 
 /** Room for the message that a ride puts after the agent's request, in tokens. */
 const RIDE_MESSAGE = 2500;
@@ -239,7 +242,7 @@ async function ask(
       const { limit } = error.numbers;
       return { usage: null, answer: { outcome: 'overflow', ...(limit === undefined ? {} : { windowTokens: limit }) } };
     }
-    if (error.retryable) throw error;
+    if (error.retryable && Context.current().info.attempt < ATTEMPTS) throw error;
     return { usage: null, answer: { outcome: 'failed', message: `${target.name} refused: ${error.message}` } };
   }
 }

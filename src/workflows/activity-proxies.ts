@@ -46,6 +46,7 @@ export const phases: Phase<'planCompaction' | 'flushMemory' | 'commitCheckpoint'
 >({
   startToCloseTimeout: '1 minute',
   scheduleToCloseTimeout: '15 minutes',
+  heartbeatTimeout: '10 seconds',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
