@@ -64,14 +64,18 @@ function resultEdit(seq: number, result: ToolResult, place: Place): ViewEdit | u
   if (shortened === text) return undefined;
   const rest = action.type === 'replace' ? [] : result.content.filter((block) => block.type !== 'text');
   const content: readonly ContentBlock[] = [{ type: 'text', text: shortened }, ...rest];
+  const tokensBefore = contentTokens(result.content);
+  const tokensAfter = contentTokens(content);
+  // A text just over a limit can take more tokens with the note of its cut than without.
+  if (tokensAfter >= tokensBefore) return undefined;
   return {
     schemaVersion: 1,
     seq,
     callId: result.callId,
     action: { type: 'set_content', content },
     reason: 'microcompact',
-    tokensBefore: contentTokens(result.content),
-    tokensAfter: contentTokens(content),
+    tokensBefore,
+    tokensAfter,
   };
 }
 

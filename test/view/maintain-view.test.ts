@@ -26,6 +26,13 @@ test('after a pass no output is over its cap, and another pass finds nothing', (
   );
 });
 
+test('a text just over a limit is left alone when the note of its cut would take more than it saves', () => {
+  const text = `${'word '.repeat(49)}abcd`;
+  const items = [user('first'), calls('r1', 'c1'), results(result('c1', text)), user('next')];
+  const { edits } = maintainView(viewOf(sessionOf(items)), { outputCap: 500, keepRecentMessages: 0 });
+  expect(edits.filter(({ tokensBefore, tokensAfter }) => tokensAfter >= tokensBefore)).toEqual([]);
+});
+
 const PROSE = 'This is a sentence that says something at some length. '.repeat(40);
 
 const LONG = [
