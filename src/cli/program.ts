@@ -53,6 +53,19 @@ export function buildProgram(done: (code: ExitCode) => void, version: string = p
       );
     });
   program
+    .command('chat')
+    .description(
+      'talk with an agent: what is typed while it works steers it; starts a server and a worker where none run',
+    )
+    .option('--session <id>', 'go on in this session')
+    .option('--agent <name>', 'agent of holdfast.config.ts')
+    .option('--model <provider/model>', 'model to begin with')
+    .addOption(output())
+    .action(async (options: ModelOptions & OutputOption & { session?: string }) => {
+      const { chat } = await import('./commands/chat.ts');
+      done(await chat({ ...options, settings: await settings(), output: options.output }));
+    });
+  program
     .command('dev')
     .description('start a Temporal dev server and a worker for the folder, until Ctrl-C')
     .action(async () => {
@@ -119,10 +132,11 @@ export function buildProgram(done: (code: ExitCode) => void, version: string = p
     .command('sessions')
     .description('list the sessions of the folder, newest first')
     .addOption(new Option('--limit <n>', 'how many').default(50).argParser(wholeNumber))
+    .option('--all', "subagents' sessions too")
     .addOption(output())
-    .action(async (options: OutputOption & { limit: number }) => {
+    .action(async ({ limit, all = false, output }: OutputOption & { limit: number; all?: boolean }) => {
       const { sessions } = await import('./commands/sessions.ts');
-      done(await sessions(await settings(), options.limit, options.output));
+      done(await sessions(await settings(), { limit, all, output }));
     });
   program
     .command('show')

@@ -1,12 +1,14 @@
 /**
  * What a person sees: a terminal of some width that knows what our screen uses (line feed, carriage return, clear line,
- * clear below, cursor up, colours) and refuses everything else, so that an escape from outside cannot pass unseen.
+ * clear below, cursor up, save and restore the cursor, colours) and refuses everything else, so that an escape from outside
+ * cannot pass unseen.
  */
 export class Terminal {
   readonly columns: number;
   #rows: string[][] = [[]];
   #row = 0;
   #column = 0;
+  #saved: readonly [number, number] = [0, 0];
 
   constructor(columns = 60) {
     this.columns = columns;
@@ -19,6 +21,12 @@ export class Terminal {
       if (sequence !== null) {
         this.#obey(sequence[2] ?? '', Number(sequence[1] === '' ? 1 : sequence[1]));
         at += sequence[0].length;
+        continue;
+      }
+      if (text.startsWith('\u001b7', at) || text.startsWith('\u001b8', at)) {
+        if (text[at + 1] === '7') this.#saved = [this.#row, this.#column];
+        else [this.#row, this.#column] = this.#saved;
+        at += 2;
         continue;
       }
       const character = String.fromCodePoint(text.codePointAt(at) ?? 0);

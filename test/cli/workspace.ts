@@ -36,12 +36,15 @@ export class Workspace {
     writeFileSync(join(this.folder, 'retry.md'), '# Retries\n\nThe retry policy is decided in `retry.md`.\n');
   }
 
-  start(args: readonly string[], env: Record<string, string> = {}): Running {
+  /** `input`: lines of its standard input, which ends after them. */
+  start(args: readonly string[], env: Record<string, string> = {}, input: readonly string[] = []): Running {
     const child = spawn(process.execPath, [HOLDFAST, ...args], {
       cwd: this.folder,
       env: { ...this.env, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
+    child.stdin.on('error', () => {}); // It ended before it read all of it.
+    child.stdin.end(input.map((line) => `${line}\n`).join(''));
     let out = '';
     let err = '';
     const listeners = new Set<() => void>();

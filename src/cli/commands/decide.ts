@@ -40,7 +40,12 @@ export function decide({ settings, session, call, decision, note, output }: Deci
   });
 }
 
-function chosen(waiting: readonly ApprovalRequest[], session: string, call: string | undefined): ApprovalRequest {
+/** The call that somebody means: the only one that waits, or the one whose id begins so. */
+export function chosen(
+  waiting: readonly ApprovalRequest[],
+  session: string,
+  call: string | undefined,
+): ApprovalRequest {
   const found = call === undefined ? waiting : waiting.filter(({ callId }) => callId.startsWith(call));
   const [only, another] = found;
   const named = call === undefined ? 'no call' : `no call ${call}`;

@@ -4,9 +4,17 @@ import { visibleLine } from '../render/visible.ts';
 import { type Settings, storeExists } from '../settings.ts';
 import { withStore } from '../with-client.ts';
 
+export interface SessionsOptions {
+  readonly limit: number;
+  /** Subagents' sessions too. */
+  readonly all: boolean;
+  readonly output: Output | undefined;
+}
+
 /** Lists the folder's sessions, newest first. Needs no server. */
-export async function sessions(settings: Settings, limit: number, output: Output | undefined): Promise<ExitCode> {
-  const rows = storeExists(settings) ? await withStore(settings, (store) => store.sessions({ limit })) : [];
+export async function sessions(settings: Settings, { limit, all, output }: SessionsOptions): Promise<ExitCode> {
+  const page = all ? { limit } : { limit, top: true as const };
+  const rows = storeExists(settings) ? await withStore(settings, (store) => store.sessions(page)) : [];
   printRows(output, rows, (found) =>
     found.length === 0
       ? 'No sessions yet. Start one with `holdfast run "question"`.\n'

@@ -9,6 +9,7 @@ import { budgetLine } from '../render/budget-line.ts';
 import { itemText } from '../render/item-text.ts';
 import { count, duration, price, tokens } from '../render/quantities.ts';
 import { visible, visibleLine } from '../render/visible.ts';
+import { subagentsOf, treeText } from '../session-tree.ts';
 import type { Settings } from '../settings.ts';
 import { withStore } from '../with-client.ts';
 
@@ -38,10 +39,11 @@ export function show(
 
 async function showSession(store: Store, sessionId: string, output: Output | undefined): Promise<void> {
   const [runs, entries] = [await store.runs(sessionId), await allEntries(store, sessionId)];
-  if (output === 'json') return printJson({ sessionId, runs, entries });
+  const subagents = await subagentsOf(store, sessionId);
+  if (output === 'json') return printJson({ sessionId, runs, entries, subagents });
   printRows(output, entries, () => {
     const transcript = entries.map(({ seq, item }) => itemText(seq, item)).join('');
-    return `${transcript}\n${runs.map(runLine).join('')}`;
+    return `${transcript}\n${runs.map(runLine).join('')}${treeText(runs, subagents)}`;
   });
 }
 
@@ -50,7 +52,8 @@ async function showWhole(store: Store, sessionId: string, output: Output | undef
   const runs = await store.runs(sessionId);
   const entries = await wholeOutputs(store, sessionId, await allEntries(store, sessionId));
   const checkpoints = await store.checkpoints(sessionId);
-  if (output === 'json') return printJson({ sessionId, runs, entries, checkpoints });
+  const subagents = await subagentsOf(store, sessionId);
+  if (output === 'json') return printJson({ sessionId, runs, entries, checkpoints, subagents });
   printRows(output, entries, () => {
     let waiting = checkpoints;
     const texts = entries.map(({ seq, item }) => {
@@ -58,7 +61,7 @@ async function showWhole(store: Store, sessionId: string, output: Output | undef
       waiting = waiting.filter(({ firstKeptSeq }) => firstKeptSeq > seq);
       return `${due.map(summaryText).join('')}${itemText(seq, item, { whole: true })}`;
     });
-    return `${texts.join('')}${waiting.map(summaryText).join('')}\n${runs.map(runLine).join('')}`;
+    return `${texts.join('')}${waiting.map(summaryText).join('')}\n${runs.map(runLine).join('')}${treeText(runs, subagents)}`;
   });
 }
 

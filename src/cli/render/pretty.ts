@@ -3,7 +3,7 @@ import { closing, type TerminalEvent } from './closing.ts';
 import { notice } from './notices.ts';
 import { count, duration } from './quantities.ts';
 import type { Renderer } from './renderer.ts';
-import type { Screen } from './screen.ts';
+import type { Flow } from './screen.ts';
 import { StreamedText } from './streamed-text.ts';
 import { endOfCall, RunningCalls } from './tool-lines.ts';
 import { visibleLine } from './visible.ts';
@@ -13,7 +13,7 @@ const SPINNER = '⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏';
 const CHARACTERS_PER_TOKEN = 4;
 
 export interface PrettyOptions {
-  readonly screen: Screen;
+  readonly screen: Flow;
   /** Milliseconds. */
   readonly now: () => number;
   /** Rows of the terminal. */
@@ -32,7 +32,7 @@ export function prettyRenderer(options: PrettyOptions): Renderer {
 }
 
 class PrettyView {
-  readonly #screen: Screen;
+  readonly #screen: Flow;
   readonly #now: () => number;
   readonly #rows: () => number;
   readonly #started: number;

@@ -11,6 +11,9 @@ export const STYLE: Readonly<Record<'dim' | 'red' | 'green' | 'yellow' | 'bold',
   yellow: [`${ESC}33m`, `${ESC}39m`],
 };
 
+/** What a run is shown on. */
+export type Flow = Pick<Screen, keyof Screen>;
+
 /**
  * A terminal with a flow of text and, below it, one line that changes in place.
  *
