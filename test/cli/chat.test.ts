@@ -49,7 +49,9 @@ test('lines from a pipe are answered in turn, commands too, calls that wait by t
     'done: write again by two',
     'done: /last by two',
   ]);
-  expect(err).toMatch(/\? write_file new\.txt[\s\S]*"content": "hello\\n"[\s\S]*\/approve {3}\/approve session/);
+  expect(err).toMatch(
+    /\? write_file new\.txt[\s\S]*"content": "hello\\n"[\s\S]*\/approve \[session\]\n {2}\/deny \[why\]/,
+  );
   expect(err).toMatch(/denied by \S+: not today/);
   expect(err).toMatch(/There is no command \/nonsense/);
   expect(workspace.read('new.txt')).toBe('hello\n');

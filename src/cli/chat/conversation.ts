@@ -240,7 +240,7 @@ export class Conversation {
           .join('\n'),
         'dim',
       );
-      tell(`  /approve${named}   /approve${named} session   /deny${named} why`);
+      tell(`  /approve${named} [session]\n  /deny${named} [why]`);
     }
   }
 
