@@ -49,6 +49,7 @@ const work = defineTool({
   description: 'Does a piece of work.',
   input: z.object({ n: z.number(), sleepMs: z.number().optional(), bytes: z.number().optional() }),
   annotations: { readOnlyHint: true },
+  pollable: true,
   async execute({ n, sleepMs = 0, bytes = 20 }, { attempt, callId }) {
     appendFileSync(new URL('./work.log', import.meta.url), JSON.stringify({ n, attempt, callId, pid: process.pid }) + '\\n');
     await new Promise((resolve) => setTimeout(resolve, sleepMs));
