@@ -67,9 +67,9 @@ async function subSessions(sessionId: string): Promise<readonly string[]> {
 }
 
 describe('a task for a subagent', () => {
-  test('is a run of its own, whose whole answer is the result of the call', async () => {
+  test('is a run of its own, with the model of the one who gives it, whose whole answer is the result of the call', async () => {
     const task = `count ${'x'.repeat(9000)}`;
-    const sent = await send('one', `ask ${task}`);
+    const sent = await harness.client.send({ sessionId: 'one', text: `ask ${task}`, model: 'fake/other' });
     expect((await harness.client.result(sent)).event).toMatchObject({
       type: 'final_response',
       text: `told: done: ${task}`,
@@ -81,7 +81,7 @@ describe('a task for a subagent', () => {
     expect(await harness.client.runs(child)).toMatchObject([
       {
         agent: 'helper',
-        model: 'fake/script',
+        model: 'fake/other',
         status: 'completed',
         messageIds: [result?.callId],
         config: { root: { runId: parentRun?.runId, sessionId: 'one' } },
@@ -99,7 +99,9 @@ describe('a task for a subagent', () => {
     const sent = await send('failing', 'ask fail; succeed');
     expect((await harness.client.result(sent)).event).toMatchObject({
       type: 'final_response',
-      text: expect.stringMatching(/^told: \[error\] The agent failed \(ProviderFailed\): .*no such thing.* \| done: succeed$/),
+      text: expect.stringMatching(
+        /^told: \[error\] The agent failed \(ProviderFailed\): .*no such thing.* \| done: succeed$/,
+      ),
     });
     expect((await resultsOf('failing')).map(({ status }) => status)).toEqual(['error', 'ok']);
   });
