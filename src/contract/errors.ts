@@ -51,7 +51,7 @@ export const ERROR_HINTS: Readonly<Record<HoldfastErrorCode, string>> = {
   MissingKey: 'Set the key in the environment, or choose another model with HOLDFAST_MODEL.',
   MaxToolTurns: 'Raise maxToolTurns of the agent, or ask for less in one message.',
   ToolLoop: 'The model repeated the same call with the same result; rephrase the task or mend the tool.',
-  BudgetExceeded: 'Raise the budget of the agent, or extend it with `holdfast`.',
+  BudgetExceeded: 'Raise the budgets of the agent, or let it ask (onBudget) and use `holdfast extend`.',
   ContextUnfittable: 'Shorten the system prompt or the tools, or use a model with a larger window.',
   CompactionFailed: 'History is as it was; try again, or set context.compaction.model to another model for summaries.',
   InvalidOutput: 'The answer did not fit the output schema twice; loosen the schema or use another model.',

@@ -1,5 +1,6 @@
 import type { HoldfastClient } from '../../client/holdfast-client.ts';
 import { HoldfastError } from '../../contract/errors.ts';
+import { terminalKeys, withApprovals } from '../approval-prompt.ts';
 import { attachments } from '../attachments.ts';
 import { bringUp, closed, type Means, workerLost, workerReady } from '../bring-up.ts';
 import { Cleanup } from '../cleanup.ts';
@@ -63,7 +64,14 @@ async function converse(command: RunCommand, means: Means, cancel: AbortSignal):
   else cancel.addEventListener('abort', cancelRun, { once: true });
 
   const unwatch = watchTrouble(client.temporal, sent.workflowId, renderer.note);
-  const { settled, runId } = await withWorker(renderRun(client.follow(sent), renderer)).finally(unwatch);
+  const keys = command.output === undefined || command.output === 'pretty' ? terminalKeys() : undefined;
+  const events = withApprovals(client.follow(sent), {
+    client,
+    sessionId: sent.sessionId,
+    note: renderer.note,
+    ...(keys === undefined ? {} : { keys }),
+  });
+  const { settled, runId } = await withWorker(renderRun(events, renderer)).finally(unwatch);
   const owner = runId === undefined ? undefined : (await client.store.run(runId))?.owner;
   const link = webUiLink(lease.access, sent.workflowId, owner);
   renderer.end(link === undefined ? undefined : `Session ${sent.sessionId} · ${link}`);
