@@ -115,7 +115,8 @@ async function setUp() {
       }),
       log,
       workspace: folder,
-      catalog: { facts: () => ({ abilities: {} }), costUsd: () => null },
+      // A window that no run outgrows: what a compaction adds to a history is not what is measured here.
+      catalog: { facts: () => ({ windowTokens: 2_000_000, abilities: {} }), costUsd: () => null },
     },
   });
 

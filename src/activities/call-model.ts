@@ -67,12 +67,13 @@ async function answered(call: ModelCall, signal: AbortSignal, note: (text: strin
   const hookFailures: AgentEvent[] = [];
   for (const [index, name] of names.entries()) {
     const target = targetOf(deps.providers.resolve(name), deps.catalog);
-    const compaction = await compactionBefore(call, target, names[index - 1]);
+    const { tokens } = await deps.estimates.estimate(sizedRequest(call, target));
+    const compaction = await compactionBefore(call, target, tokens, names[index - 1]);
     if (compaction !== undefined) {
       return { outcome: 'compact', head: call.head, compaction, ...(index === 0 ? {} : { model: name }) };
     }
     try {
-      return await asked(call, target, { events, hookFailures }, signal, note);
+      return await asked(call, { target, tokens, events, hookFailures }, signal, note);
     } catch (error) {
       const overflow = compactionAfter(call, target, error);
       if (overflow !== undefined) {
@@ -87,11 +88,18 @@ async function answered(call: ModelCall, signal: AbortSignal, note: (text: strin
   throw new TypeError('a run has at least one model');
 }
 
+interface Ask {
+  readonly target: Target;
+  /** Our estimate of the request. */
+  readonly tokens: number;
+  readonly events: readonly AgentEvent[];
+  readonly hookFailures: AgentEvent[];
+}
+
 /** One request to one model. */
 async function asked(
   call: ModelCall,
-  target: Target,
-  { events, hookFailures }: { readonly events: readonly AgentEvent[]; readonly hookFailures: AgentEvent[] },
+  { target, tokens, events, hookFailures }: Ask,
   signal: AbortSignal,
   note: (text: string) => void,
 ): Promise<CallModelOutput> {
@@ -99,7 +107,6 @@ async function asked(
   const { request, losses } = buildRequest(run, call.view, target);
   logProtocol(deps.log, input, target.api, request);
   if (losses.length > 0) deps.log.info({ event: 'model.called', step: input.step, model: target.name, losses });
-  const { tokens } = await deps.estimates.estimate(sizedRequest(call, target));
   const reserved = await reserveStep(call, target, tokens, request.maxOutputTokens);
   if ('outcome' in reserved) return reserved.outcome;
   await withinRate(deps, target.provider, tokens);
@@ -130,10 +137,9 @@ function told(model: string) {
 }
 
 /** The compaction that a request to `target` must wait for. */
-async function compactionBefore(call: ModelCall, target: Target, refused: string | undefined) {
+async function compactionBefore(call: ModelCall, target: Target, tokens: number, refused: string | undefined) {
   const { deps, input, run, agent, view } = call;
   const config = compactionOf(deps, agent);
-  const { tokens } = await deps.estimates.estimate(sizedRequest(call, target));
   const window = requestBudget(deps, run.config, target.name, config, input.window);
   return neededCompaction(deps, {
     sessionId: input.ref.sessionId,

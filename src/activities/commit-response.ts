@@ -67,7 +67,7 @@ export async function commitResponse(
     costUsd: usage === null ? null : deps.catalog.costUsd(usage, target.name),
     model: target.name,
     request: requestRecord(call, target, sent, answer, lesson?.anchor),
-    ...(lesson === undefined ? {} : { calibration: lesson.calibration }),
+    ...(lesson?.calibration === undefined ? {} : { calibration: lesson.calibration }),
     ...(sent.reservation === undefined ? {} : { budget: sent.reservation.settle(usage, tokensOf(items)) }),
     outcome: {
       ...outcome,

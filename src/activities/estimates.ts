@@ -23,8 +23,12 @@ export interface SizedRequest {
 /** What a response teaches: where the next estimate starts, and how far off the last one was. */
 export interface Lesson {
   readonly anchor: TokenAnchor;
-  readonly calibration: { readonly model: string; readonly factor: number };
+  /** Absent when it moved too little to be worth a write. */
+  readonly calibration?: { readonly model: string; readonly factor: number };
 }
+
+/** A move of the factor below this changes nothing: no estimate is that good, and each move is a write. */
+const LEAST_MOVE = 0.005;
 
 /** The one estimator of requests: for triggers, cut points, limits and summaries. */
 export interface Estimates {
@@ -64,11 +68,12 @@ export function createEstimates(store: Store, capacity = 1000): Estimates {
       const estimated = estimateTarget(request, before);
       const made = anchorAfter(view, estimated, { items: items.length, usage, replaysReasoning: replays(items) });
       const learnt = calibrate(before, usage.inputTokens, estimateView(view, estimated).rawTokens);
-      factors.set(target.name, learnt);
       anchors.delete(sessionId);
       anchors.set(sessionId, made);
       const oldest = anchors.keys().next().value;
       if (anchors.size > capacity && oldest !== undefined) anchors.delete(oldest);
+      if (before !== undefined && Math.abs(learnt - before) < LEAST_MOVE) return { anchor: made };
+      factors.set(target.name, learnt);
       return { anchor: made, calibration: { model: target.name, factor: learnt } };
     },
   };
