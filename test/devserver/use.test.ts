@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SEARCH_ATTRIBUTES } from '../../src/contract/identity.ts';
+import { freePort } from '../../src/devserver/ports.ts';
 import { isAlive } from '../../src/devserver/process-identity.ts';
 import { type DevState, liveDevState } from '../../src/devserver/state.ts';
 import { type DevServerInUse, useDevServer } from '../../src/devserver/use.ts';
@@ -22,6 +23,12 @@ afterEach(async () => {
   for (const server of inUse) await server.release();
   rmSync(stateDir, { recursive: true, force: true });
 });
+
+/** Of an address on the loopback. */
+function portOf(address: string): number {
+  expect(address).toMatch(/^127\.0\.0\.1:\d+$/);
+  return Number(address.split(':')[1]);
+}
 
 async function use(over: { preferredPort?: number; preferredUiPort?: number } = {}): Promise<DevServerInUse> {
   const server = await useDevServer({
@@ -84,11 +91,12 @@ describe('a started dev server', () => {
   });
 
   test('listens on the loopback only and steps over ports in use', async () => {
-    const blockers = await Promise.all([17_233, 18_233].map((port) => listen(port)));
+    const [preferredPort, preferredUiPort] = [await freePort(17_400), await freePort(18_400)];
+    const blockers = await Promise.all([preferredPort, preferredUiPort].map((port) => listen(port)));
     try {
-      const { state } = await use();
-      expect(state.address).toBe('127.0.0.1:17234');
-      expect(new URL(state.uiUrl).host).toBe('127.0.0.1:18234');
+      const { state } = await use({ preferredPort, preferredUiPort });
+      expect(portOf(state.address)).toBeGreaterThan(preferredPort);
+      expect(portOf(new URL(state.uiUrl).host)).toBeGreaterThan(preferredUiPort);
       if (process.platform === 'linux')
         expect(listeners(state.process.pid).filter((ip) => ip !== '0100007F')).toEqual([]);
     } finally {

@@ -6,8 +6,8 @@ import { claimNamespace } from '../setup/claim-namespace.ts';
 import { quietRuntime } from './harness.ts';
 
 /** The session of the long run, shorter. */
-const STEPS = 150;
-const FACTS = 30;
+const STEPS = 70;
+const FACTS = 20;
 
 let sessions: Sessions;
 const outcomes = new Map<string, Outcome>();

@@ -33,6 +33,7 @@ export class StdioTransport implements Transport {
   readonly #hooks: StdioHooks;
   #child: ChildProcessWithoutNullStreams | undefined;
   #closed: Promise<void> = Promise.resolve();
+  #delivered: Promise<void> = Promise.resolve();
   #end: McpFailure | undefined;
 
   constructor(server: StdioServer, hooks: StdioHooks) {
@@ -113,12 +114,20 @@ export class StdioTransport implements Transport {
     });
     child.once('close', () => {
       this.#child = undefined;
-      this.onclose?.();
+      void this.#delivered.then(() => this.onclose?.());
     });
   }
 
+  /** One message a turn of the loop: the SDK drops a progress note that the result overtakes within one. */
   #receive(line: string): void {
     if (line.trim() === '') return;
+    this.#delivered = this.#delivered.then(() => {
+      this.#deliver(line);
+      return new Promise((resolve) => setImmediate(resolve));
+    });
+  }
+
+  #deliver(line: string): void {
     try {
       this.onmessage?.(this.#hooks.parse(line));
     } catch {

@@ -8,6 +8,7 @@ import type { Provider } from '../../../src/providers/provider.ts';
 import { createProviderRegistry } from '../../../src/providers/registry.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { defineJsonTool } from '../../../src/tools/define-tool.ts';
+import { createPolicy } from '../../../src/tools/policy.ts';
 import { createToolRegistry } from '../../../src/tools/registry.ts';
 import type { Tool } from '../../../src/tools/tool.ts';
 import type { AgentItem } from '../../../src/transcript/items.ts';
@@ -94,6 +95,8 @@ export async function withActivities<T>(
       providers: createProviderRegistry({ providers: [setup.provider], default: model }),
       log: pino({ level: 'silent' }),
       workspace: folder,
+      // Nobody is there to ask: what a case's model calls is run.
+      policy: createPolicy([{ decision: 'allow' }]),
       catalog: { facts: () => ({ abilities: {} }), costUsd: () => null },
     });
     return await work((prompt) => driveRun({ activities, store, sessionId: 'case', ...cancelling }, prompt));
