@@ -6,10 +6,12 @@ import type { AgentEvent } from '../transcript/events.ts';
 import type { AgentItem, AssistantMessage } from '../transcript/items.ts';
 import { preview } from '../transcript/preview.ts';
 import type { AgentSpec } from './agents.ts';
+import { branchItem } from './branch-effects.ts';
 import { controlItem } from './control-message.ts';
 import { lateItem } from './late-results.ts';
 import { pollableOf, storedRepeats, WARN_AT } from './loop-guard.ts';
 import { acceptedMessage, textOfMessage, userItem } from './message-content.ts';
+import { pointOf } from './model-call.ts';
 import { textOf } from './response-outcome.ts';
 import { runRef } from './writer.ts';
 
@@ -27,6 +29,9 @@ export async function beginModelStep(
   }
   const late = mayBeLate(agent) ? await store.lateResults(input.ref.sessionId) : [];
   if (late.length > 0) append.push(lateItem(late));
+  const { sessionId, head, reset } = input.ref;
+  const branch = reset === true ? await store.branchEffects(sessionId, { head, owner: writer.owner }) : [];
+  if (branch.length > 0) append.push(branchItem(branch));
   const queued = messages.map(
     (message): AgentEvent => ({
       type: 'user_message_queued',
@@ -36,12 +41,13 @@ export async function beginModelStep(
     }),
   );
   return store.beginStep(writer, {
-    ref: runRef(input.ref),
+    ref: runRef(input.ref, pointOf(input)),
     step: input.step,
     settlement: input.failures ?? {},
     append,
     joined: messages.map((message) => message.messageId),
     ...(late.length === 0 ? {} : { toldLate: late.map(({ callId }) => callId) }),
+    ...(branch.length === 0 ? {} : { toldBranch: branch.map(({ callId }) => callId) }),
     events: [...queued, ...restarted(input), ...fellBack(input)],
   });
 }
@@ -50,12 +56,17 @@ export async function beginModelStep(
 async function holdsTrue(
   store: Store,
   writer: Writer,
-  { control, ref, step, failures }: CallModelInput,
+  input: CallModelInput,
   agent: AgentSpec | undefined,
 ): Promise<boolean> {
+  const { control, ref, step, failures } = input;
   if (control !== 'loop') return true;
   const { sessionId, runId } = ref;
-  const { head } = await store.settleBatch(writer, { ref: runRef(ref), step: step - 1, settlement: failures ?? {} });
+  const { head } = await store.settleBatch(writer, {
+    ref: runRef(ref, pointOf(input)),
+    step: step - 1,
+    settlement: failures ?? {},
+  });
   const { count, warned } = await storedRepeats(store, { sessionId, runId, head }, pollableOf(agent));
   return count >= WARN_AT && !warned;
 }
@@ -71,6 +82,7 @@ const LAST_ITEMS = 200;
 async function lastSaid(store: Store, { ref }: CallModelInput): Promise<string> {
   const entries = await store.entries(ref.sessionId, { afterSeq: Math.max(0, ref.head - LAST_ITEMS) });
   const said = entries
+    .filter(({ seq }) => seq <= ref.head)
     .map(({ item }) => item)
     .findLast((item): item is AssistantMessage => item.kind === 'assistant_message');
   return said === undefined ? '' : textOf([said]);

@@ -33,7 +33,7 @@ async function closeRun(deps: SharedDeps, input: CloseRunInput): Promise<CloseRu
   const why = input.ending.status === 'failed' ? { error: input.ending.error, message: input.ending.message } : {};
   const hooks = await callHooks(deps, 'onRunEnd', input, { detail: { status, ...why } });
   const closed = await store.closeRun(writer, {
-    ref: runRef(input.ref),
+    ref: runRef(input.ref, { answered: input.step }),
     status: input.ending.status,
     events: [
       ...dropped.map(

@@ -33,7 +33,7 @@ export async function compactionContext(deps: SharedDeps, input: CompactSessionI
   const window = requestBudget(deps, run.config, model, config, compaction.window);
   const job: CompactionJob = {
     writer: childWriter(input),
-    ref: runRef(input.ref),
+    ref: runRef(input.ref, { answered: step - 1 }),
     step,
     compactionId: compaction.compactionId,
     trigger: compaction.trigger,

@@ -1,5 +1,6 @@
 import type { CallModelInput } from '../contract/activities.ts';
 import type { Target } from '../providers/request-target.ts';
+import type { ResetPoint } from '../store/reset-port.ts';
 import type { LoadedRunConfig } from '../store/run-config.ts';
 import type { RunRef, Writer } from '../store/store.ts';
 import type { View } from '../transcript/view.ts';
@@ -29,8 +30,14 @@ export interface ModelCall {
   readonly view: View;
 }
 
+/** A model call comes after the answer of the step before, and after the compaction that it is told of. */
+export function pointOf({ step, afterCompaction }: CallModelInput): ResetPoint {
+  const { compactionId } = afterCompaction ?? {};
+  return { answered: step - 1, ...(compactionId === undefined ? {} : { afterCompaction: compactionId }) };
+}
+
 export function refOf({ input, head }: ModelCall): RunRef {
-  return { ...runRef(input.ref), head };
+  return { ...runRef(input.ref, pointOf(input)), head };
 }
 
 export function sizedRequest({ input, run, view }: ModelCall, target: Target): SizedRequest {

@@ -37,6 +37,7 @@ async function openRun(deps: ActivityDeps, input: OpenRunInput): Promise<OpenRun
     model: chosen.model,
     config,
     queued,
+    ...(input.reset === undefined ? {} : { reset: input.reset }),
   });
   const { storeId, head } = opened;
   if (opened.status === 'ended') return { outcome: 'ended', storeId, head, ending: terminalEnding(opened.outcome) };

@@ -7,7 +7,7 @@ export function createSettleBatch(deps: ActivityDeps): Activities['settleBatch']
   return (input) =>
     translated(() =>
       deps.store.settleBatch(currentWriter(input.ref.sessionId), {
-        ref: runRef(input.ref),
+        ref: runRef(input.ref, { answered: input.step }),
         step: input.step,
         settlement: input.failures ?? {},
       }),

@@ -28,7 +28,7 @@ export function beginJob(job: ToolJob, options: { readonly takeOver?: true } = {
   const { deps, input, writer, call, effect } = job;
   const decision = decisionEvent(input);
   return deps.store.beginCall(writer, {
-    ref: runRef(input.ref),
+    ref: runRef(input.ref, { answered: input.step }),
     step: input.step,
     callId: call.callId,
     name: call.name,
@@ -78,7 +78,7 @@ export async function commitJob(
   const { deps, input, writer, call } = job;
   const decision = decisionEvent(input);
   const stored = await deps.store.commitCall(writer, {
-    ref: runRef(input.ref),
+    ref: runRef(input.ref, { answered: input.step }),
     step: input.step,
     callId: call.callId,
     name: call.name,

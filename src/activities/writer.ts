@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { ActivityRef } from '../contract/activities.ts';
+import type { ResetPoint } from '../store/reset-port.ts';
 import type { RunRef, Writer } from '../store/store.ts';
 
 /** Who writes, as the store's fences need it: the execution and attempt that Temporal gave this activity. */
@@ -14,6 +15,8 @@ export function currentWriter(sessionId: string): Writer {
   };
 }
 
-export function runRef(ref: ActivityRef): RunRef {
-  return { storeId: ref.storeId, runId: ref.runId, head: ref.head };
+/** `at`: where the activity stands, for a run that was reset. */
+export function runRef(ref: ActivityRef, at: ResetPoint): RunRef {
+  const { storeId, runId, head } = ref;
+  return { storeId, runId, head, ...(ref.reset === true ? { reset: at } : {}) };
 }

@@ -12,6 +12,8 @@ export interface ActivityRef {
   readonly storeId: string;
   /** The last seq that the workflow knows. */
   readonly head: number;
+  /** The execution came of a reset: what others committed from here on is superseded. */
+  readonly reset?: true;
 }
 
 /** Limits that the workflow itself counts: frozen when the run opens. */
@@ -38,6 +40,8 @@ export interface OpenRunInput {
   readonly queued: readonly SendMessage[];
   /** Set for a subagent. */
   readonly root?: RootRun;
+  /** See {@link ActivityRef}. */
+  readonly reset?: true;
 }
 
 /** How an accepted message ended: its terminal event, cut to what a history may hold. */

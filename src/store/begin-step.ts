@@ -6,6 +6,7 @@ import { setStatus } from './approval-rows.ts';
 import { noteTaken, takenBy } from './messages.ts';
 import { closeOpenBatch } from './open-batch.ts';
 import { prepared, type Value } from './prepared.ts';
+import { noteBranchTold } from './read-branch.ts';
 import { isClosed, type Run } from './run-state.ts';
 import { type RunWrite, writeRun } from './run-write.ts';
 import type { RequestsTable } from './schema.ts';
@@ -66,6 +67,7 @@ async function begin(write: SessionWrite, input: BeginStep): Promise<void> {
   const { runId } = input.ref;
   await closeOpenBatch(write, input.settlement);
   await appendItems(write, { runId, step: input.step }, await notTaken(write, runId, input.append));
+  if (input.toldBranch !== undefined) await noteBranchTold(write, input.toldBranch);
   await appendEvents(write, runId, input.events);
   if (input.toldLate !== undefined) await noteTold(write, input.toldLate);
   for (const messageId of input.joined) await noteTaken(write, runId, { messageId, mode: 'steer' });

@@ -37,6 +37,7 @@ const TABLES: Readonly<Record<Exclude<keyof Schema, 'conversation_turns'>, Table
   budget_warnings: { key: ['scope', 'limit_name'], batch: 500 },
   model_calibration: { key: ['model'], batch: 500 },
   rate_buckets: { key: ['bucket'], batch: 500 },
+  superseded_rows: { key: ['superseded_by', 'table_name', 'n'], batch: 100 },
 };
 
 type Row = Readonly<Record<string, unknown>>;

@@ -12,6 +12,8 @@ export interface ClaimedSession {
   readonly openBatchSeq: number | null;
   readonly title: string;
   readonly viewRevision: string;
+  /** The session was another execution's until now. */
+  readonly tookOver: boolean;
 }
 
 /**
@@ -39,7 +41,7 @@ export async function claimSession(
     await takeOver(trx, writer);
   }
   const { last_seq: lastSeq, open_batch_seq: openBatchSeq, title, view_revision: viewRevision } = row;
-  return { lastSeq, openBatchSeq, title, viewRevision };
+  return { lastSeq, openBatchSeq, title, viewRevision, tookOver: row.owner !== writer.owner };
 }
 
 /**

@@ -2,15 +2,20 @@ import { type Kysely, sql } from 'kysely';
 import { type Database, type DatabaseKind, guarded } from './database.ts';
 import { StoreError } from './errors.ts';
 import { createFirstSchema } from './migration-1.ts';
+import { addSupersededRows } from './migration-2.ts';
 import type { Schema } from './schema.ts';
 
 /** Steps from schema version n to n + 1. Released ones are never changed; each must keep every row readable. */
-const MIGRATIONS: readonly ((trx: Kysely<Schema>, kind: DatabaseKind) => Promise<void>)[] = [createFirstSchema];
+const MIGRATIONS: readonly ((trx: Kysely<Schema>, kind: DatabaseKind) => Promise<void>)[] = [
+  createFirstSchema,
+  addSupersededRows,
+];
 
 /**
  * The version that this release reads and writes.
  *
  * - 1: first version.
+ * - 2: `superseded_rows`, and which calls of a superseded branch the model was told of.
  */
 export const STORE_SCHEMA_VERSION: number = MIGRATIONS.length;
 

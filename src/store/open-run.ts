@@ -6,12 +6,13 @@ import { appendItems } from './append-items.ts';
 import type { Database } from './database.ts';
 import { healSession } from './heal.ts';
 import { noteTaken } from './messages.ts';
-import { messageOutcome } from './read-messages.ts';
+import { messageOutcome, runOfMessage } from './read-messages.ts';
 import { textOf } from './readable-text.ts';
 import { refused } from './refusals.ts';
 import { checkStore, isClosed, runById } from './run-state.ts';
 import { type SessionWrite, writeSession } from './session-write.ts';
 import type { AcceptedMessage, MessageOutcome, OpenedRun, OpenRun, Writer } from './store.ts';
+import { supersede } from './supersede.ts';
 
 /** See {@link Store.openRun}. */
 export async function openRun(database: Database, storeId: string, writer: Writer, input: OpenRun): Promise<OpenedRun> {
@@ -32,6 +33,7 @@ async function opened(write: SessionWrite, storeId: string, input: OpenRun): Pro
       : { status: 'open', storeId, head: write.lastSeq };
   }
   const { message } = input;
+  if (input.reset === true && write.tookOver && message !== undefined) await supersedeAnswer(write, message);
   const before = message === undefined ? undefined : await endOf(write, message);
   if (before !== undefined) return { status: 'ended', storeId, head: write.lastSeq, outcome: before };
 
@@ -43,6 +45,22 @@ async function opened(write: SessionWrite, storeId: string, input: OpenRun): Pro
   if (message !== undefined) await takeIn(write, input.runId, message);
   await appendEvents(write, input.runId, openingEvents(input));
   return { status: 'open', storeId, head: write.lastSeq };
+}
+
+/** A reset to before its run began: the message is answered anew, by another run. */
+async function supersedeAnswer(write: SessionWrite, { messageId }: AcceptedMessage): Promise<void> {
+  const runId = await runOfMessage(write.trx, write.writer.sessionId, messageId);
+  const run = runId === undefined ? undefined : await runById(write, runId);
+  if (run === undefined) return;
+  const first = await write.trx
+    .selectFrom('transcript_items')
+    .select('seq')
+    .where('run_id', '=', run.run_id)
+    .where('superseded_by', 'is', null)
+    .orderBy('seq')
+    .limit(1)
+    .executeTakeFirst();
+  await supersede(write, run, (first?.seq ?? write.lastSeq + 1) - 1, { answered: -1 });
 }
 
 async function endOf(write: SessionWrite, { messageId }: AcceptedMessage): Promise<MessageOutcome | undefined> {

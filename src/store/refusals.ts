@@ -22,6 +22,13 @@ export function storeMismatch(message: string): StoreError {
   );
 }
 
+/** A reset of a run that others came after: their items stand on its. */
+export function notLatest(sessionId: string, runId: string): StoreError {
+  const hint = 'Branch off the session with `holdfast fork` instead.';
+  const what = `Run ${runId} is not the latest of session ${sessionId}, and only that one can be reset.`;
+  return new StoreError('InvalidInput', `${what} ${hint}`, hint);
+}
+
 export function notFound(message: string): StoreError {
   return new StoreError('NotFound', message, 'List what there is with `holdfast sessions`.');
 }

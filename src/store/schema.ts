@@ -30,6 +30,7 @@ export interface Schema {
   budget_warnings: BudgetWarningsTable;
   model_calibration: ModelCalibrationTable;
   rate_buckets: RateBucketsTable;
+  superseded_rows: SupersededRowsTable;
 }
 
 /**
@@ -155,7 +156,7 @@ interface ToolOutputsTable {
   text_json: string;
 }
 
-/** What tools with effects did. `late_result_json`: came after the call was given up; `late_told_at`: the model knows. */
+/** What tools with effects did. `late_result_json`: came after the call was given up; `late_told_at`: the model knows. `branch_told_seq`: item that tells the model, when a reset left the call behind. */
 export interface ToolEffectsTable {
   session_id: string;
   call_id: string;
@@ -170,6 +171,7 @@ export interface ToolEffectsTable {
   completed_at: string | null;
   late_result_json: string | null;
   late_told_at: string | null;
+  branch_told_seq: number | null;
 }
 
 /** Calls that people were asked about. `decision`: an `approval_resolved`'s; a grant for the session is one too. */
@@ -329,4 +331,14 @@ interface RateBucketsTable {
   bucket: string;
   level: number;
   updated_ms: number;
+}
+
+/** Rows that resets put aside, their keys being needed again. `superseded_by`: Temporal run id of the reset. */
+interface SupersededRowsTable {
+  superseded_by: string;
+  table_name: string;
+  n: number;
+  session_id: string;
+  row_json: string;
+  created_at: string;
 }

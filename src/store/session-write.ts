@@ -20,6 +20,8 @@ export interface SessionWrite {
   title: string;
   /** Of the session's view; kept by `setRevision`, as only compactions change it. */
   viewRevision: string;
+  /** The session was another execution's until now. */
+  readonly tookOver: boolean;
   changed: boolean;
   /** Runs whose readers have news. */
   readonly news: Set<string>;

@@ -19,6 +19,7 @@ import { openRun } from './open-run.ts';
 import { phasesOf, resultsOf } from './phase-rows.ts';
 import { putFacts } from './put-facts.ts';
 import { takeRate } from './rate-buckets.ts';
+import { branchEffects } from './read-branch.ts';
 import { callResult, hasActed, lateResult, lateResults } from './read-calls.ts';
 import { checkpointOf, checkpointsOf, revisionOf } from './read-checkpoints.ts';
 import { factsOf } from './read-facts.ts';
@@ -96,6 +97,7 @@ export function createStore(database: Database, storeId: string): Store {
     callResult: (runId, callId) => read((db) => callResult(db, runId, callId)),
     lateResult: (sessionId, callId) => read((db) => lateResult(db, sessionId, callId)),
     lateResults: (sessionId) => read((db) => lateResults(db, sessionId)),
+    branchEffects: (sessionId, at) => read((db) => branchEffects(db, sessionId, at)),
     hasActed: (runId, fromStep) => read((db) => hasActed(db, runId, fromStep)),
     grants: (sessionId) => read((db) => grantsOf(db, sessionId)),
     openApprovals: (sessionId) => read((db) => openApprovals(db, sessionId)),

@@ -12,6 +12,7 @@ import type { Usage } from '../transcript/message.ts';
 import type { BudgetSettlement, BudgetStore } from './budget-port.ts';
 import type { CompactionStore } from './compaction-port.ts';
 import type { FactStore } from './facts-port.ts';
+import type { ResetPoint, ResetStore } from './reset-port.ts';
 
 /**
  * Who writes. Checked inside every write transaction, deltas too.
@@ -37,6 +38,8 @@ export interface RunRef {
   readonly runId: string;
   /** The last seq that the workflow knows; the store must not be behind it. */
   readonly head: number;
+  /** Set in an execution that came of a reset. */
+  readonly reset?: ResetPoint;
 }
 
 /** A message that was accepted for a session. */
@@ -62,6 +65,8 @@ export interface OpenRun {
    * store knows as waiting and that is neither `message` nor among these was lost with its run, and ends in `run_failed`.
    */
   readonly queued: readonly AcceptedMessage[];
+  /** The execution came of a reset: a run that answered the message before is superseded as a whole. */
+  readonly reset?: true;
 }
 
 /** How an accepted message ended; kept for ever, so that asking again costs nothing. */
@@ -97,6 +102,8 @@ export interface BeginStep {
   readonly joined: readonly string[];
   /** Calls whose late result an item of `append` tells the model. */
   readonly toldLate?: readonly string[];
+  /** Calls of a superseded branch that the last item of `append` tells the model of. */
+  readonly toldBranch?: readonly string[];
   /**
    * Written with the settlement and `append` when an activity begins the step. A later attempt of the same activity
    * writes only its `model_attempt_restarted`; another activity (after a compaction) writes all of its own.
@@ -344,7 +351,7 @@ export interface DeltaPage {
  * asked for. A closed run accepts no write and tells its status. Rejections are {@link StoreError}s; anything else is a
  * bug of the store.
  */
-export interface Store extends CompactionStore, FactStore, BudgetStore {
+export interface Store extends CompactionStore, FactStore, BudgetStore, ResetStore {
   identity(): Promise<StoreIdentity>;
   /** Binds an unbound store. Rejects with `StoreMismatch` when it belongs to another namespace. */
   bindNamespace(namespaceId: string): Promise<void>;

@@ -19,7 +19,7 @@ import { endingOf } from './failures.ts';
 import { isEmpty, listen } from './handlers.ts';
 import { workedMs } from './people.ts';
 import { show, showStatus } from './presentation.ts';
-import { refOf, runOf } from './run-state.ts';
+import { refOf, resetMark, runOf } from './run-state.ts';
 import { isCancelled, type SessionState, sessionState } from './session-state.ts';
 import { cancelEnding, runSteps, type StepsEnd } from './steps.ts';
 
@@ -106,6 +106,7 @@ async function open(state: SessionState, input: AgentRunInput, { message, runId 
         queued: state.inbox,
         ...(input.root === undefined ? {} : { root: input.root }),
         ...(storeId === undefined ? {} : { storeId }),
+        ...resetMark(),
       },
     ]),
   ).catch(refusedByStore);

@@ -15,6 +15,7 @@ import { dirname, join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
+import { STORE_SCHEMA_VERSION } from '../../src/store/migrations.ts';
 import { openDatabase, openStore } from '../../src/store/open-store.ts';
 import { assistantItem, Execution } from './scenario.ts';
 import { availableStores, sqliteStores } from './stores.ts';
@@ -173,6 +174,6 @@ describe.each(availableStores())('$kind: a store of another release', (stores) =
     const opened = await Promise.all([1, 2, 3, 4].map(() => stores.openAt(place)));
     const identities = await Promise.all(opened.map((store) => store.identity()));
     expect(new Set(identities.map((identity) => identity.storeId)).size).toBe(1);
-    expect(identities[0]?.schemaVersion).toBe(1);
+    expect(identities[0]?.schemaVersion).toBe(STORE_SCHEMA_VERSION);
   });
 });

@@ -30,10 +30,11 @@ const TABLES = {
     'session_id compaction_id n trigger reason summary first_kept_turn_id first_kept_seq protected_seqs_json source_hash tokens_before tokens_after provider_id model quality_json metadata_json created_at',
   sessions: 'session_id title created_at updated_at owner claimed_at_ms last_seq open_batch_seq view_revision',
   store_meta: 'key value',
+  superseded_rows: 'superseded_by table_name n session_id row_json created_at',
   tool_calls:
     'session_id call_id run_id step name started_at attempt stored_json result_json output_units completed_at',
   tool_effects:
-    'session_id call_id run_id name effect owner activity_id attempt lease_until_ms started_at completed_at late_result_json late_told_at',
+    'session_id call_id run_id name effect owner activity_id attempt lease_until_ms started_at completed_at late_result_json late_told_at branch_told_seq',
   tool_outputs: 'session_id call_id chunk text_json',
   transcript_items:
     'id session_id seq run_id step kind origin schema_version item_json readable owner superseded_by created_at',
@@ -42,13 +43,13 @@ const TABLES = {
 };
 
 describe.each(availableStores())('$kind: the schema', ({ location, openAt }) => {
-  test('tables and columns of schema 1', async () => {
+  test('tables and columns of schema 2', async () => {
     const database = await openDatabase(await location(), {});
     const tables = await database.writer.introspection.getTables();
     const found = tables.map((table) => [table.name, table.columns.map((column) => column.name).join(' ')]);
     await database.close();
     expect(Object.fromEntries(found)).toEqual(TABLES);
-    expect(STORE_SCHEMA_VERSION).toBe(1);
+    expect(STORE_SCHEMA_VERSION).toBe(2);
   });
 
   test('what people read of a session: users and assistants, no nudges', async () => {
