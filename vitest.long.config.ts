@@ -13,6 +13,7 @@ export default defineConfig({
       'interchange/*.test.ts',
       'integration/{many-sends,continue-as-new,compaction}.test.ts',
       'replay/histories.test.ts',
+      'cli/interrupt.test.ts',
       'transcript/exhaustive.test.ts',
     ],
     globalSetup: ['test/setup/temporal-server.ts'],

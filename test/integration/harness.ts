@@ -31,7 +31,7 @@ export interface HarnessOptions {
   readonly policy?: ActivityDeps['policy'];
   readonly approvalDeadlineSecs?: number;
   /** What the catalog knows of every model, and what it costs. */
-  readonly facts?: ModelFacts;
+  readonly facts?: ModelFacts | ((model: string) => ModelFacts);
   readonly costUsd?: ActivityDeps['catalog']['costUsd'];
   readonly hooks?: ActivityDeps['hooks'];
   readonly compaction?: Partial<CompactionConfig>;
@@ -72,8 +72,8 @@ export async function startHarness(options: HarnessOptions): Promise<Harness> {
       log,
       workspace: folder,
       catalog: {
-        facts: () => ({
-          ...options.facts,
+        facts: (model) => ({
+          ...(typeof options.facts === 'function' ? options.facts(model) : options.facts),
           abilities: options.takesImages === undefined ? {} : { images: options.takesImages },
         }),
         costUsd: options.costUsd ?? (() => null),
