@@ -13,7 +13,7 @@ beforeAll(async () => {
     answer,
     agent: { maxOutputTokens: 300, fallbacks: ['fake/small'] },
     facts: (model) => ({ windowTokens: model === 'fake/small' ? 3000 : 16_000, abilities: {} }),
-    compaction: { keepRecentTokens: 400 },
+    compaction: { keepRecentTokens: 400, model: 'fake/scribe' },
   });
 });
 afterAll(() => harness?.stop());
@@ -26,7 +26,7 @@ function answer({ body, ...request }: SeenRequest): FakeAnswer {
   return { text: `done by ${body.model}: ${lastUserText({ body, ...request }).slice(0, 30)}` };
 }
 
-test('a fallback with a smaller window is given a compacted session', async () => {
+test('a fallback with a smaller window is given a session that the model of the config has summarised', async () => {
   const sessionId = randomUUID();
   const say = async (text: string) => harness.client.result(await harness.client.send({ sessionId, text }));
   for (const turn of ['one', 'two', 'three', 'four']) await say(`turn ${turn} ${'word '.repeat(650)}`);
@@ -34,7 +34,10 @@ test('a fallback with a smaller window is given a compacted session', async () =
   const { event, runId } = await say('and now?');
   expect(event).toMatchObject({ type: 'final_response', text: 'done by small: and now?' });
   const [checkpoint, ...more] = await harness.store.checkpoints(sessionId);
-  expect(checkpoint).toMatchObject({ trigger: 'model_downshift', model: 'fake/small' });
+  expect(checkpoint).toMatchObject({ trigger: 'model_downshift', model: 'fake/scribe' });
+  const asked = harness.provider.requests.filter(({ body }) => body.model === 'scribe');
+  expect(asked).toHaveLength(1);
+  expect(asked[0]?.body.tools).toBeUndefined();
   expect(more).toEqual([]);
   const events = (await harness.store.events(runId)).map((recorded) => recorded.event);
   expect(events).toContainEqual(expect.objectContaining({ type: 'model_fallback', to: 'fake/small' }));
