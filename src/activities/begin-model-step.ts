@@ -8,6 +8,7 @@ import { preview } from '../transcript/preview.ts';
 import type { AgentSpec } from './agents.ts';
 import { branchItem } from './branch-effects.ts';
 import { controlItem } from './control-message.ts';
+import { lastEntries } from './last-entries.ts';
 import { lateItem } from './late-results.ts';
 import { pollableOf, storedRepeats, WARN_AT } from './loop-guard.ts';
 import { acceptedMessage, textOfMessage, userItem } from './message-content.ts';
@@ -15,16 +16,21 @@ import { pointOf } from './model-call.ts';
 import { textOf } from './response-outcome.ts';
 import { runRef } from './writer.ts';
 
+interface Begin {
+  readonly store: Store;
+  readonly writer: Writer;
+  readonly input: CallModelInput;
+  readonly agent: AgentSpec | undefined;
+  /** `provider/model` that the run was opened with. */
+  readonly model: string;
+}
+
 /** Closes the batch of the step before and lets messages join, in one transaction. */
-export async function beginModelStep(
-  store: Store,
-  writer: Writer,
-  input: CallModelInput,
-  agent: AgentSpec | undefined,
-): Promise<BegunStep> {
+export async function beginModelStep(begin: Begin): Promise<BegunStep> {
+  const { store, writer, input, agent } = begin;
   const messages = await Promise.all((input.append ?? []).map((message) => acceptedMessage(store, message)));
   const append: AgentItem[] = messages.map(userItem);
-  if (input.control !== undefined && (await holdsTrue(store, writer, input, agent))) {
+  if (input.control !== undefined && (await holdsTrue(begin))) {
     append.push(controlItem(input.control, await lastSaid(store, input), agent?.output));
   }
   const late = mayBeLate(agent) ? await store.lateResults(input.ref.sessionId) : [];
@@ -48,17 +54,12 @@ export async function beginModelStep(
     joined: messages.map((message) => message.messageId),
     ...(late.length === 0 ? {} : { toldLate: late.map(({ callId }) => callId) }),
     ...(branch.length === 0 ? {} : { toldBranch: branch.map(({ callId }) => callId) }),
-    events: [...queued, ...restarted(input), ...fellBack(input)],
+    events: [...queued, ...restarted(input), ...fellBack(begin)],
   });
 }
 
 /** Of a loop the model is told when the last results are known to be the same again: their batch is closed for that first. */
-async function holdsTrue(
-  store: Store,
-  writer: Writer,
-  input: CallModelInput,
-  agent: AgentSpec | undefined,
-): Promise<boolean> {
+async function holdsTrue({ store, writer, input, agent }: Begin): Promise<boolean> {
   const { control, ref, step, failures } = input;
   if (control !== 'loop') return true;
   const { sessionId, runId } = ref;
@@ -76,13 +77,8 @@ function mayBeLate(agent: AgentSpec | undefined): boolean {
   return agent?.tools.tools.some((tool) => effectClass(tool) !== 'read_only') === true;
 }
 
-/** How far back the last answer can be at most: a response has a handful of items. */
-const LAST_ITEMS = 200;
-
 async function lastSaid(store: Store, { ref }: CallModelInput): Promise<string> {
-  const entries = await store.entries(ref.sessionId, { afterSeq: Math.max(0, ref.head - LAST_ITEMS) });
-  const said = entries
-    .filter(({ seq }) => seq <= ref.head)
+  const said = (await lastEntries(store, ref))
     .map(({ item }) => item)
     .findLast((item): item is AssistantMessage => item.kind === 'assistant_message');
   return said === undefined ? '' : textOf([said]);
@@ -96,7 +92,7 @@ function restarted({ step }: CallModelInput): AgentEvent[] {
 }
 
 /** A fallback that had to wait for a compaction is told here: the call that decided on it committed nothing. */
-function fellBack({ step, model, afterCompaction }: CallModelInput): AgentEvent[] {
+function fellBack({ input: { step, model, afterCompaction }, model: from }: Begin): AgentEvent[] {
   if (model === undefined || afterCompaction?.trigger !== 'model_downshift') return [];
-  return [{ type: 'model_fallback', step, from: '', to: model, reason: 'the models before it refused' }];
+  return [{ type: 'model_fallback', step, from, to: model, reason: 'the models before it refused' }];
 }

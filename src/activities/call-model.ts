@@ -2,6 +2,7 @@ import type { Activities, CallModelInput, CallModelOutput } from '../contract/ac
 import { ProviderError } from '../providers/errors.ts';
 import { type Target, targetOf } from '../providers/request-target.ts';
 import { loadMedia } from '../store/load-media.ts';
+import { fromJson } from '../store/stored-json.ts';
 import { buildRequest } from '../transcript/build-request.ts';
 import type { AgentEvent } from '../transcript/events.ts';
 import type { Json } from '../transcript/json.ts';
@@ -18,8 +19,8 @@ import { translated } from './failure.ts';
 import { candidates, wantsFallback } from './fallback.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import { aroundModel } from './hook-calls.ts';
-import { END_AT } from './loop-guard.ts';
-import { type ModelCall, refOf, repeatedCalls, type SharedDeps, sizedRequest } from './model-call.ts';
+import { END_AT, pollableOf, viewRepeats } from './loop-guard.ts';
+import { type ModelCall, refOf, type SharedDeps, sizedRequest } from './model-call.ts';
 import { logContext, logProtocol } from './protocol-log.ts';
 import { withinRate } from './rate-limit.ts';
 import { agentOf } from './run-agent.ts';
@@ -40,8 +41,8 @@ async function callModel(
   const writer = currentWriter(input.ref.sessionId);
   const run = await deps.runConfigs(input.ref.runId);
   const agent = agentOf(deps, run);
-  const begun = await beginModelStep(deps.store, writer, input, agent);
-  if (begun.status === 'committed') return { ...(begun.outcome as unknown as CallModelOutput), head: begun.head };
+  const begun = await beginModelStep({ store: deps.store, writer, input, agent, model: run.config.model });
+  if (begun.status === 'committed') return { ...fromJson<CallModelOutput>(begun.outcome), head: begun.head };
   if (begun.status === 'closed') return { outcome: 'closed', head: begun.head, status: begun.runStatus };
   const { head, revision } = begun;
   if (input.compact !== undefined) {
@@ -49,10 +50,11 @@ async function callModel(
   }
   const view = await deps.views({ ...writer, revision, head, budget: viewBudget(run.config.window) });
   logContext(deps.log, input, view);
-  const call: ModelCall = { deps, input, writer, run, agent, head, view };
-  const { count } = await repeatedCalls(call);
-  if (count >= END_AT) {
-    const message = `the model repeated the same call with the same result ${count} times in a row`;
+  const { sessionId, runId } = input.ref;
+  const repeats = await viewRepeats(deps.store, { sessionId, runId, head }, view, pollableOf(agent));
+  const call: ModelCall = { deps, input, writer, run, agent, head, view, repeats };
+  if (repeats.count >= END_AT) {
+    const message = `the model repeated the same call with the same result ${repeats.count} times in a row`;
     return { outcome: 'failed', head, error: 'ToolLoop', message };
   }
   return answered(call, signal, note);

@@ -7,6 +7,7 @@ import type { Usage } from '../transcript/message.ts';
 import { preview } from '../transcript/preview.ts';
 import { translated } from './failure.ts';
 import { callHooks } from './hook-calls.ts';
+import { lastEntries } from './last-entries.ts';
 import { acceptedMessage, textOfMessage } from './message-content.ts';
 import type { SharedDeps } from './model-call.ts';
 import { textOf } from './response-outcome.ts';
@@ -79,12 +80,9 @@ function finalOf({ ending, answers }: CloseRunInput, entries: readonly Transcrip
   }
 }
 
-/** How far back the last step's items can be at most: a response has a handful. */
-const LAST_ITEMS = 200;
-
 /** Items of the run's last step: that is what answered. */
 async function lastStep({ store }: SharedDeps, { ref }: CloseRunInput): Promise<readonly TranscriptEntry[]> {
-  const entries = await store.entries(ref.sessionId, { afterSeq: Math.max(0, ref.head - LAST_ITEMS) });
+  const entries = await lastEntries(store, ref);
   const step = entries.at(-1)?.step;
   return entries.filter((entry) => entry.runId === ref.runId && entry.step === step);
 }

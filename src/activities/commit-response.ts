@@ -1,11 +1,13 @@
 import type { CallModelOutput } from '../contract/activities.ts';
+import type { AccumulatedResponse } from '../providers/accumulator.ts';
 import type { Target } from '../providers/request-target.ts';
 import type { CommitStep } from '../store/store.ts';
+import { fromJson, toJson } from '../store/stored-json.ts';
 import type { AgentEvent } from '../transcript/events.ts';
 import type { AgentItem } from '../transcript/items.ts';
-import type { Json, JsonObject } from '../transcript/json.ts';
-import { looksLikeToolPromise as promises } from '../transcript/looks-like-tool-promise.ts';
-import type { MessageRequest } from '../transcript/message.ts';
+import type { JsonObject } from '../transcript/json.ts';
+import { looksLikeToolPromise } from '../transcript/looks-like-tool-promise.ts';
+import type { MessageRequest, Usage } from '../transcript/message.ts';
 import type { TokenAnchor } from '../transcript/token-anchor.ts';
 import { itemTokens } from '../transcript/tokens.ts';
 import type { View } from '../transcript/view.ts';
@@ -13,11 +15,10 @@ import type { AgentSpec } from './agents.ts';
 import type { Answer } from './ask-model.ts';
 import type { Reservation } from './budgets.ts';
 import { callsOf, pollableOf, WARN_AT } from './loop-guard.ts';
-import { type ModelCall, refOf, repeatedCalls, sizedRequest } from './model-call.ts';
-import { type Delegations, delegationsOf } from './plan-delegate.ts';
-import { outcomeOf, responseEvents } from './response-outcome.ts';
+import { type ModelCall, refOf, sizedRequest } from './model-call.ts';
+import { delegationsOf } from './plan-delegate.ts';
+import { type Outcome, outcomeOf, responseEvents } from './response-outcome.ts';
 import { type Approvals, neededApprovals } from './tool-policy.ts';
-import { viewBudget } from './window.ts';
 
 /** The request as it went out, with the estimate that it went out on. */
 export interface SentRequest {
@@ -37,20 +38,10 @@ export async function commitResponse(
   answer: Answer,
   events: readonly AgentEvent[],
 ): Promise<CallModelOutput> {
-  const { deps, input, run, agent } = call;
-  const usage = 'response' in answer ? answer.response.usage : null;
-  const items = 'response' in answer ? answer.response.items : answer.partial;
-  const approvals: Approvals =
-    'response' in answer ? await neededApprovals(deps, input.ref.sessionId, agent, items) : new Map();
-  const delegations: Delegations = 'response' in answer ? await delegationsOf(call, items) : new Map();
-  const acted = 'response' in answer && promises(answer.response.text) && (await hasActed(call));
-  const outcome =
-    'response' in answer
-      ? outcomeOf(answer.response, { agent, config: run.config, input, approvals, delegations, acted })
-      : ({ outcome: 'cancelled' } as const);
-  const loop = outcome.outcome === 'tools' ? await loopOf(call, items) : {};
+  const { deps, input, agent } = call;
+  const came = 'response' in answer ? await whole(call, answer.response) : cut(answer.partial);
+  const { usage, items, outcome, approvals } = came;
   const lesson = usage === null ? undefined : await deps.estimates.learn(sizedRequest(call, target), items, usage);
-  const promise = 'response' in answer ? promiseEvents(call, answer, outcome) : [];
   const step: CommitStep = {
     ref: refOf(call),
     step: input.step,
@@ -61,7 +52,7 @@ export async function commitResponse(
       ...events,
       ...sent.hookFailures,
       ...responseEvents(input.step, items, answer, labels(agent), approvals),
-      ...promise,
+      ...came.promised,
     ],
     usage,
     costUsd: usage === null ? null : deps.catalog.costUsd(usage, target.name),
@@ -69,16 +60,41 @@ export async function commitResponse(
     request: requestRecord(call, target, sent, answer, lesson?.anchor),
     ...(lesson?.calibration === undefined ? {} : { calibration: lesson.calibration }),
     ...(sent.reservation === undefined ? {} : { budget: sent.reservation.settle(usage, tokensOf(items)) }),
-    outcome: {
+    outcome: toJson({
       ...outcome,
-      ...loop,
-      ...(usage === null ? {} : { contextTokens: usage.inputTokens }),
+      ...(usage === null ? {} : { usage }),
       ...(events.length === 0 ? {} : { model: target.name }),
-    } as unknown as Json,
+    }),
   };
   const stored = await deps.store.commitStep(call.writer, step);
   if (stored.status === 'closed') return { outcome: 'closed', head: stored.head, status: stored.runStatus };
-  return { ...(stored.outcome as unknown as CallModelOutput), head: stored.head };
+  return { ...fromJson<CallModelOutput>(stored.outcome), head: stored.head };
+}
+
+/** What is committed of an answer, and what the workflow is told. */
+interface Came {
+  readonly items: readonly AgentItem[];
+  readonly usage: Usage | null;
+  readonly outcome: Outcome;
+  readonly approvals: Approvals;
+  readonly promised: readonly AgentEvent[];
+}
+
+/** The part that a cancel left: nothing follows from it. */
+function cut(items: readonly AgentItem[]): Came {
+  return { items, usage: null, outcome: { outcome: 'cancelled' }, approvals: new Map(), promised: [] };
+}
+
+async function whole(call: ModelCall, response: AccumulatedResponse): Promise<Came> {
+  const { deps, input, run, agent } = call;
+  const { items, usage } = response;
+  const approvals = await neededApprovals(deps, input.ref.sessionId, agent, items);
+  const delegations = await delegationsOf(call, items);
+  const promises = looksLikeToolPromise(response.text);
+  const acted = promises && (await hasActed(call));
+  const made = outcomeOf(response, { agent, config: run.config, input, approvals, delegations, promises, acted });
+  const outcome = made.outcome === 'tools' ? { ...made, ...loopOf(call, items) } : made;
+  return { items, usage, outcome, approvals, promised: promiseEvents(call, promises, outcome) };
 }
 
 /** Whether a tool with effects has run since a person last said something. */
@@ -92,11 +108,11 @@ async function hasActed({ deps, input, view }: ModelCall): Promise<boolean> {
 }
 
 /** Calls that may be repeated once too often: once their results are known, the next step tells the model. */
-async function loopOf(call: ModelCall, items: readonly AgentItem[]): Promise<{ readonly loop?: 'warn' }> {
+function loopOf({ agent, repeats }: ModelCall, items: readonly AgentItem[]): { readonly loop?: 'warn' } {
   const batch = items.at(-1);
   if (batch?.kind !== 'tool_call_batch') return {};
-  const { count, calls, warned } = await repeatedCalls(call);
-  const again = calls !== undefined && calls === callsOf(batch, pollableOf(call.agent));
+  const { count, calls, warned } = repeats;
+  const again = calls !== undefined && calls === callsOf(batch, pollableOf(agent));
   return again && !warned && count + 1 >= WARN_AT ? { loop: 'warn' } : {};
 }
 
@@ -105,23 +121,17 @@ function tokensOf(items: readonly AgentItem[]): number {
 }
 
 /** A final text that promises action and made no call is told of, nudged or not. */
-function promiseEvents(
-  { deps, input, run }: ModelCall,
-  { response }: Extract<Answer, { readonly response: unknown }>,
-  outcome: { readonly outcome: string; readonly again?: unknown },
-): AgentEvent[] {
+function promiseEvents({ deps, input, run }: ModelCall, promises: boolean, outcome: Outcome): readonly AgentEvent[] {
   if (outcome.outcome !== 'final' || run.tools.length === 0) return [];
-  const looksLikeToolPromise = promises(response.text);
   const nudged = outcome.again === 'promise';
   deps.log.info({
     event: 'agent_loop.terminal_without_tool_calls',
     run_id: input.ref.runId,
     step: input.step,
-    looks_like_tool_promise: looksLikeToolPromise,
+    looks_like_tool_promise: promises,
   });
-  return looksLikeToolPromise
-    ? [{ type: 'terminal_without_tool_calls', step: input.step, looksLikeToolPromise, nudged }]
-    : [];
+  if (!promises) return [];
+  return [{ type: 'terminal_without_tool_calls', step: input.step, looksLikeToolPromise: true, nudged }];
 }
 
 /** Readers are told once for each request that was mended; none is, unless an old release or a person wrote the rows. */
@@ -141,7 +151,7 @@ function labels(agent: AgentSpec | undefined): (name: string, args: JsonObject) 
 
 /** Enough to build the same request again: everything else is frozen with the run. */
 function requestRecord(
-  { view, head, run }: ModelCall,
+  { view, head }: ModelCall,
   { name }: Target,
   { request, estimatedTokens }: SentRequest,
   answer: Answer,
@@ -153,7 +163,6 @@ function requestRecord(
     viewRevision: view.revision,
     model: name,
     head,
-    viewBudget: viewBudget(run.config.window),
     maxOutputTokens,
     estimatedTokens,
     ...(answer.withoutReplay === true ? { withoutReplay: true } : {}),

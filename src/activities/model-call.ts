@@ -6,7 +6,7 @@ import type { RunRef, Writer } from '../store/store.ts';
 import type { View } from '../transcript/view.ts';
 import type { ActivityDeps, AgentSpec } from './agents.ts';
 import type { Estimates, SizedRequest } from './estimates.ts';
-import { pollableOf, type Repeats, viewRepeats } from './loop-guard.ts';
+import type { Repeats } from './loop-guard.ts';
 import type { RunConfigs } from './run-configs.ts';
 import type { Views } from './views.ts';
 import { runRef } from './writer.ts';
@@ -28,6 +28,8 @@ export interface ModelCall {
   /** Last seq that the request sees. */
   readonly head: number;
   readonly view: View;
+  /** How often the latest calls of the run were repeated with the same results. */
+  readonly repeats: Repeats;
 }
 
 /** A model call comes after the answer of the step before, and after the compaction that it is told of. */
@@ -43,10 +45,4 @@ export function refOf({ input, head }: ModelCall): RunRef {
 export function sizedRequest({ input, run, view }: ModelCall, target: Target): SizedRequest {
   const { sessionId, runId } = input.ref;
   return { sessionId, runId, step: input.step, run, target, view };
-}
-
-/** How often the latest calls of the run were repeated with the same results. */
-export async function repeatedCalls({ deps, input, agent, head, view }: ModelCall): Promise<Repeats> {
-  const { sessionId, runId } = input.ref;
-  return await viewRepeats(deps.store, { sessionId, runId, head }, view, pollableOf(agent));
 }

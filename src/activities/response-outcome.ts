@@ -6,7 +6,6 @@ import type { RunConfig } from '../store/run-config.ts';
 import type { AgentEvent } from '../transcript/events.ts';
 import type { AgentItem, AssistantMessage, ToolCall, ToolCallBatch } from '../transcript/items.ts';
 import type { JsonObject } from '../transcript/json.ts';
-import { looksLikeToolPromise } from '../transcript/looks-like-tool-promise.ts';
 import type { StopReason } from '../transcript/message.ts';
 import { preview } from '../transcript/preview.ts';
 import type { AgentSpec } from './agents.ts';
@@ -14,9 +13,10 @@ import type { Answer } from './ask-model.ts';
 import type { Delegations } from './plan-delegate.ts';
 import type { Approvals } from './tool-policy.ts';
 
-type Outcome = CallModelOutput extends infer Output
+/** What the workflow is told of a response, but for what is the same for all. */
+export type Outcome = CallModelOutput extends infer Output
   ? Output extends unknown
-    ? Omit<Output, 'head' | 'contextTokens'>
+    ? Omit<Output, 'head' | 'usage'>
     : never
   : never;
 
@@ -24,6 +24,8 @@ export interface OutcomeContext {
   readonly agent: AgentSpec | undefined;
   readonly config: RunConfig;
   readonly input: Pick<CallModelInput, 'control' | 'nudged'>;
+  /** Whether the text promises to act. */
+  readonly promises: boolean;
   /** Whether a tool with effects has run since a person last said something: what it promised may be done. */
   readonly acted: boolean;
   /** What must ask a person first, by call id. */
@@ -50,7 +52,7 @@ export function outcomeOf(response: AccumulatedResponse, context: OutcomeContext
 }
 
 /** The answer, unless it must be asked for once more: it does not fit its schema, or only promises to act. */
-function finalOutcome(response: AccumulatedResponse, { agent, input, acted }: OutcomeContext): Outcome {
+function finalOutcome(response: AccumulatedResponse, { agent, input, promises, acted }: OutcomeContext): Outcome {
   const final = { outcome: 'final', preview: preview(response.text) } as const;
   if (agent?.output !== undefined && response.stopReason.unified !== 'refusal') {
     const reading = readStructured(response.text, agent.output.check);
@@ -61,7 +63,7 @@ function finalOutcome(response: AccumulatedResponse, { agent, input, acted }: Ou
   if (response.discardedCalls.length > 0 && response.stopReason.unified === 'length' && input.nudged !== true) {
     return { ...final, again: 'cut_call' };
   }
-  const promised = (agent?.tools.specs.length ?? 0) > 0 && looksLikeToolPromise(response.text);
+  const promised = promises && (agent?.tools.specs.length ?? 0) > 0;
   return promised && !acted && input.nudged !== true ? { ...final, again: 'promise' } : final;
 }
 

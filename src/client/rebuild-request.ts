@@ -35,7 +35,7 @@ export async function rebuildRequest(deps: RebuildDeps, runId: string, step: num
   const view = await loadView(store, sessionId, {
     revision: String(made.viewRevision),
     head: Number(made.head),
-    budget: typeof made.viewBudget === 'number' ? made.viewBudget : windowBudget({ window: run.config.window }).budget,
+    budget: windowBudget({ window: run.config.window }).budget,
   });
   const target = targetOf(providers.resolve(String(made.model)), catalog);
   const maxOutputTokens = typeof made.maxOutputTokens === 'number' ? made.maxOutputTokens : null;

@@ -169,14 +169,13 @@ export interface CallDecision extends Omit<ApprovalResolution, 'callId' | 'decis
 
 export type CallModelOutput = {
   readonly head: number;
-  /** Tokens of the request, as reported or estimated. */
-  readonly contextTokens?: number;
   /** `provider/model` that answered, when it is not the one that was asked. */
   readonly model?: string;
+  /** As the provider reported it. */
   readonly usage?: Usage;
 } & (
   | { readonly outcome: 'final'; readonly preview: string; readonly again?: ControlMessage }
-  | { readonly outcome: 'tools'; readonly calls: readonly PlannedCall[]; readonly loop?: 'warn' | 'end' }
+  | { readonly outcome: 'tools'; readonly calls: readonly PlannedCall[]; readonly loop?: 'warn' }
   | { readonly outcome: 'pause' }
   | { readonly outcome: 'cancelled' }
   /** Before the call (`compact`), or because the provider refused it for its size (`overflow`): compact, then ask again. */

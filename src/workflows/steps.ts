@@ -87,8 +87,6 @@ async function toolTurn(
 ): Promise<StepsEnd | undefined> {
   const run = runOf(state);
   state.run = { ...run, toolTurns: run.toolTurns + 1 };
-  if (answer.loop === 'end')
-    return failed('ToolLoop', 'the model repeated the same call with the same result five times');
   if (run.toolTurns >= run.limits.maxToolTurns) {
     return failed('MaxToolTurns', `the model asked for tools in more than ${run.limits.maxToolTurns} steps`);
   }
@@ -168,8 +166,10 @@ async function callModel(
   const fallback = answer.model === undefined ? {} : { model: answer.model, fellBack: true as const };
   const { afterCompaction: _told, ...rest } = runOf(state);
   state.run = { ...rest, head: answer.head, failures: {}, ...fallback };
-  state.contextTokens = answer.contextTokens ?? state.contextTokens;
-  if (answer.usage !== undefined) state.usage = addUsage(state.usage, answer.usage);
+  if (answer.usage !== undefined) {
+    state.contextTokens = answer.usage.inputTokens;
+    state.usage = addUsage(state.usage, answer.usage);
+  }
   return answer;
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type OutcomeContext, outcomeOf } from '../../src/activities/response-outcome.ts';
 import { createToolRegistry } from '../../src/tools/registry.ts';
+import { looksLikeToolPromise } from '../../src/transcript/looks-like-tool-promise.ts';
 import { workTool } from '../integration/scripts.ts';
 
 const response = {
@@ -15,7 +16,8 @@ function outcome(change: Partial<OutcomeContext>) {
   const agent = { tools: createToolRegistry([workTool]) } as unknown as OutcomeContext['agent'];
   const none = new Map();
   const context = { agent, config: {} as OutcomeContext['config'], input: {}, approvals: none, delegations: none };
-  return outcomeOf(response, { ...context, acted: false, ...change });
+  const promises = looksLikeToolPromise(response.text);
+  return outcomeOf(response, { ...context, promises, acted: false, ...change });
 }
 
 test('a promise without a call is nudged once, and only while no tool with effects has run', () => {

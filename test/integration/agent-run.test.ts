@@ -85,6 +85,20 @@ describe('a run', () => {
       HoldfastModel: ['fake/script'],
       HoldfastStatus: ['completed'],
     });
+    const { events } = await handle.fetchHistory();
+    const lines = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled, userMetadata }) =>
+      scheduled == null ? [] : String(Buffer.from(userMetadata?.summary?.data ?? [])),
+    );
+    expect(lines).toContain('"open run for first"');
+    expect(lines).toContainEqual(expect.stringMatching(/^"step 1 · fake\/script · \d+ tokens"$/));
+  });
+
+  test('tells what its model calls have used', async () => {
+    const run = (await harness.client.runs('first')).at(-1);
+    const handle = harness.client.temporal.workflow.getHandle('session/first');
+    const used = await handle.query<{ inputTokens: number }, []>('usage');
+    expect(used.inputTokens).toBeGreaterThan(0);
+    expect(used).toEqual(run?.usage);
   });
 });
 

@@ -203,7 +203,7 @@ class Driver {
       }
       if (answer.outcome === 'tools') {
         toolTurns += 1;
-        const refused = refusedTurn(answer, toolTurns, maxToolTurns);
+        const refused = refusedTurn(toolTurns, maxToolTurns);
         if (refused !== undefined) return { ref, step, ending: refused };
         failures = await this.#batch(ref, step, answer.calls);
         if (this.#driven.abort?.aborted)
@@ -280,12 +280,7 @@ function failed(error: unknown): { readonly ending: Ending } {
   };
 }
 
-function refusedTurn(
-  { loop }: Extract<CallModelOutput, { outcome: 'tools' }>,
-  turns: number,
-  max: number,
-): Ending | undefined {
-  if (loop === 'end') return { status: 'failed', error: 'ToolLoop', message: 'the model repeated the same call' };
+function refusedTurn(turns: number, max: number): Ending | undefined {
   return turns > max
     ? { status: 'failed', error: 'MaxToolTurns', message: `more than ${max} steps with tools` }
     : undefined;
