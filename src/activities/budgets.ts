@@ -1,7 +1,7 @@
 import type { CallModelOutput, OpenRunInput, RootRun } from '../contract/activities.ts';
 import type { Target } from '../providers/request-target.ts';
 import type { BudgetLimits, BudgetSettlement, BudgetUse, RunBudgets } from '../store/budget-port.ts';
-import type { RunConfig } from '../store/run-config.ts';
+import { type RunConfig, runConfigOf } from '../store/run-config.ts';
 import type { RunRef, Writer } from '../store/store.ts';
 import { windowBudget } from '../transcript/budget.ts';
 import type { Usage } from '../transcript/message.ts';
@@ -24,8 +24,8 @@ export async function budgetsOfNewRun(
 }
 
 async function rootBudgets(store: ActivityDeps['store'], { runId }: RootRun): Promise<RunBudgets> {
-  const config = (await store.run(runId))?.config as unknown as RunConfig | undefined;
-  return config?.budgets ?? {};
+  const run = await store.run(runId);
+  return run === undefined ? {} : (runConfigOf(run.config).budgets ?? {});
 }
 
 /** As a run keeps them: durations in milliseconds. */

@@ -4,8 +4,8 @@ import type { Tool } from '../tools/tool.ts';
 import { assertNever } from '../transcript/assert-never.ts';
 import type { ToolCall, ToolResult } from '../transcript/items.ts';
 import { syntheticResult } from '../transcript/synthetic-result.ts';
-import { wellFormed } from '../transcript/well-formed.ts';
 import type { AgentSpec } from './agents.ts';
+import { noteText } from './note-text.ts';
 import type { Executed } from './tool-execution.ts';
 import type { ToolJob } from './tool-job.ts';
 import { ruledOn } from './tool-policy.ts';
@@ -47,11 +47,8 @@ function denied(call: ToolCall, detail: string | undefined): Executed {
   return { result: syntheticResult(call.callId, 'denied', detail) };
 }
 
-/** Characters of a note that the model is shown. */
-const MAX_NOTE = 2000;
-
-function noteOf({ note = '' }: CallDecision): string | undefined {
-  const text = wellFormed(note.slice(0, MAX_NOTE)).replaceAll('\0', '').trim();
+function noteOf({ note }: CallDecision): string | undefined {
+  const text = noteText(note);
   return text === '' ? undefined : `The user says: ${text}`;
 }
 

@@ -3,6 +3,7 @@ import { correction, readStructured } from '../providers/structured-output.ts';
 import type { OutputSchema } from '../tools/output-schema.ts';
 import { assertNever } from '../transcript/assert-never.ts';
 import type { UserMessage } from '../transcript/items.ts';
+import { headOf } from '../transcript/well-formed.ts';
 
 /** Sent once when a final text promises action and makes no call. */
 export const NUDGE_TEXT =
@@ -18,12 +19,17 @@ export const LOOP_TEXT =
 
 /** A message that the model sees and people do not. `said` is the answer that gave rise to it. */
 export function controlItem(control: ControlMessage, said: string, output: OutputSchema | undefined): UserMessage {
-  return {
-    kind: 'user_message',
-    schemaVersion: 1,
-    origin: 'control',
-    content: [{ type: 'text', text: textOf(control, said, output) }],
-  };
+  return hiddenMessage(textOf(control, said, output));
+}
+
+/** A text that the model sees and people do not. */
+export function hiddenMessage(text: string): UserMessage {
+  return { kind: 'user_message', schemaVersion: 1, origin: 'control', content: [{ type: 'text', text }] };
+}
+
+/** The beginning of a text that may be long. */
+export function shortened(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${headOf(text, maxChars)}\n[…]`;
 }
 
 function textOf(control: ControlMessage, said: string, output: OutputSchema | undefined): string {

@@ -1,6 +1,7 @@
 import type { Target } from '../providers/request-target.ts';
 import type { LoadedRunConfig } from '../store/run-config.ts';
 import type { Store } from '../store/store.ts';
+import { fromJson } from '../store/stored-json.ts';
 import type { AgentItem } from '../transcript/items.ts';
 import type { Usage } from '../transcript/message.ts';
 import { replaysOf } from '../transcript/replay-scope.ts';
@@ -54,7 +55,8 @@ export function createEstimates(store: Store, capacity = 1000): Estimates {
     const known = anchors.get(sessionId);
     if (known !== undefined || step === 0) return known;
     const row = await store.request(runId, step - 1);
-    return row?.request?.anchor as unknown as TokenAnchor | undefined;
+    const anchor = row?.request?.anchor;
+    return anchor === undefined ? undefined : fromJson<TokenAnchor>(anchor);
   };
   return {
     factor: async (model) => (await factor(model)) ?? 1,

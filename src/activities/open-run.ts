@@ -6,6 +6,7 @@ import { composePrompt } from '../prompt/compose-prompt.ts';
 import { workspaceReader } from '../prompt/workspace-reader.ts';
 import { ModelResolutionError } from '../providers/registry.ts';
 import { freezeRunConfig, type RunConfig } from '../store/run-config.ts';
+import { toJson } from '../store/stored-json.ts';
 import { windowBudget } from '../transcript/budget.ts';
 import type { JsonObject } from '../transcript/json.ts';
 import type { ActivityDeps, AgentSpec } from './agents.ts';
@@ -154,5 +155,5 @@ async function frozen(
     prompt.text,
     specs,
   );
-  return { ...config } as unknown as JsonObject;
+  return toJson(config);
 }

@@ -5,6 +5,8 @@ import type { AgentEvent } from '../transcript/events.ts';
 import type { ToolCall, ToolResult } from '../transcript/items.ts';
 import { preview } from '../transcript/preview.ts';
 import type { ActivityDeps } from './agents.ts';
+import { noteText } from './note-text.ts';
+import { resultText } from './result-text.ts';
 import type { Executed } from './tool-execution.ts';
 import { runRef } from './writer.ts';
 
@@ -98,9 +100,6 @@ export function storedOutput({ status, preview: text }: StoredResult): CallToolO
   return { status, preview: text };
 }
 
-/** Bytes of a note that are kept: it stands in events and in front of the model. */
-const MAX_NOTE = 2000;
-
 function decisionEvent({
   decision: decided,
   step,
@@ -114,7 +113,7 @@ function decisionEvent({
     callId,
     decision,
     by: preview(by),
-    ...(note === undefined || note === '' ? {} : { note: note.slice(0, MAX_NOTE) }),
+    ...(noteText(note) === '' ? {} : { note: noteText(note) }),
   };
 }
 
@@ -128,7 +127,7 @@ function endedEvent(
   fullOutput: string | undefined,
   durationMs: number,
 ): AgentEvent {
-  const text = result.content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`)).join('\n');
+  const text = resultText(result);
   const common = { step, callId, name, preview: preview(text), durationMs };
   if (result.status !== 'ok') return { type: 'tool_call_failed', ...common, status: result.status };
   return {

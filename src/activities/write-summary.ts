@@ -8,6 +8,7 @@ import { type Target, targetOf } from '../providers/request-target.ts';
 import type { BudgetSettlement } from '../store/budget-port.ts';
 import type { CommittedPhase } from '../store/compaction-port.ts';
 import { loadMedia } from '../store/load-media.ts';
+import { fromJson, toJson } from '../store/stored-json.ts';
 import { windowBudget } from '../transcript/budget.ts';
 import { buildRequest } from '../transcript/build-request.ts';
 import type { Json } from '../transcript/json.ts';
@@ -47,7 +48,7 @@ export async function writeSummary(task: SummaryTask): Promise<string> {
   const { deps, service, context } = task;
   const { job, run } = context;
   const known = (await deps.store.phases(job.compactionId)).find(({ phase }) => phase === 'summary');
-  if (known !== undefined) return label(known.output as unknown as CompactionSummaryDraft);
+  if (known !== undefined) return label(fromJson<CompactionSummaryDraft>(known.output));
   const planned = await service.planned(job);
   if ('status' in planned) return 'over';
   const scribe = scribeOf(task, planned);
@@ -72,7 +73,7 @@ export async function writeSummary(task: SummaryTask): Promise<string> {
     const why = draft.quality.problems.join('; ') || 'no usable answer';
     throw new HoldfastError('CompactionFailed', `no model wrote a usable summary: ${why.slice(0, 400)}`);
   }
-  expectOpen(await commit(task, 'summary', draft as unknown as Json, []));
+  expectOpen(await commit(task, 'summary', toJson(draft), []));
   return label(draft);
 }
 
@@ -139,7 +140,7 @@ async function answered(
   const phase = `summary/${question.piece}`;
   const rows = await deps.store.phases(context.job.compactionId);
   const known = rows.find((row) => row.phase === phase);
-  if (known !== undefined) return known.output as unknown as SummaryAnswer;
+  if (known !== undefined) return fromJson<SummaryAnswer>(known.output);
   const request = requestFor(task, planned, scribe, question);
   const reserved = await reserveSummary(task, planned, scribe, request, phase);
   if (reserved.status === 'closed') throw closedMeanwhile();
@@ -150,8 +151,8 @@ async function answered(
   const costUsd = usage === null ? null : deps.catalog.costUsd(usage, name);
   const paid = answer.outcome === 'answered' ? [{ model: name, usage, costUsd }] : [];
   const settlement = reserved.status === 'none' ? undefined : settled(reserved.reservation, answer, usage);
-  const stored = await commit(task, phase, answer as unknown as Json, paid, settlement);
-  return expectOpen(stored) as unknown as SummaryAnswer;
+  const stored = await commit(task, phase, toJson(answer), paid, settlement);
+  return fromJson<SummaryAnswer>(expectOpen(stored));
 }
 
 function reserveSummary(

@@ -1,10 +1,10 @@
 import type { CommittedPhase, PhaseRow } from '../store/compaction-port.ts';
 import { loadView } from '../store/load-view.ts';
 import type { RunRef, Store, Writer } from '../store/store.ts';
+import { fromJson, toJson } from '../store/stored-json.ts';
 import { revisionParts, revisionText } from '../store/view-revision.ts';
 import type { WindowBudget } from '../transcript/budget.ts';
 import type { AgentEvent, CompactionTrigger } from '../transcript/events.ts';
-import type { Json } from '../transcript/json.ts';
 import { preview } from '../transcript/preview.ts';
 import { buildView, isObserved, type View, type ViewPart, viewTokens } from '../transcript/view.ts';
 import type { CompactionConfig } from './config.ts';
@@ -106,14 +106,14 @@ export class CompactionService {
       step: job.step,
       compactionId,
       phase: 'plan',
-      output: plan as unknown as Json,
+      output: toJson(plan),
       events: [{ type: 'compaction_started', compactionId, trigger, tokensBefore: plan.tokensBefore }],
       revision,
       ...(made.kind === 'nothing' ? {} : { edits: made.edits }),
     });
     if (stored.status === 'closed') return { status: 'closed' };
     if (stored.status === 'stale') return this.#end(job, { ...resultOf(job, plan), outcome: 'stale' });
-    return this.#planned(job, stored.output as unknown as CompactionPlan);
+    return this.#planned(job, fromJson<CompactionPlan>(stored.output));
   }
 
   /** The second half of planning: what needs no summary is over. */
@@ -198,9 +198,7 @@ export class CompactionService {
     const over = resultIn(rows);
     if (over !== undefined) return { status: 'ended', result: over };
     const plan = planIn(rows);
-    const draft = rows.find(({ phase }) => phase === 'summary')?.output as unknown as
-      | CompactionSummaryDraft
-      | undefined;
+    const draft = outputOf<CompactionSummaryDraft>(rows, 'summary');
     if (plan === undefined || plan.cut === null || draft === undefined) {
       throw new TypeError(`compaction ${job.compactionId} has no summary to commit`);
     }
@@ -236,10 +234,10 @@ export class CompactionService {
       tokensAfter,
       providerId: slash < 0 ? '' : (draft.model ?? '').slice(0, slash),
       model: draft.model ?? '',
-      quality: draft.quality as unknown as Json,
+      quality: toJson(draft.quality),
       metadata: { mode: draft.mode, calls: draft.calls, run: job.ref.runId, step: job.step, previous: cut.previous },
       revision: plan.viewRevision,
-      output: result as unknown as Json,
+      output: toJson(result),
       events: [completed(result)],
     });
     return stored.status === 'stale' ? this.#end(job, { ...result, outcome: 'stale', progress: false }) : ended(stored);
@@ -268,7 +266,7 @@ export class CompactionService {
       step: job.step,
       compactionId: job.compactionId,
       phase: 'result',
-      output: result as unknown as Json,
+      output: toJson(result),
       events: [completed(result)],
     });
     return ended(stored);
@@ -293,17 +291,22 @@ export class CompactionService {
 
 function ended(stored: CommittedPhase): Ended {
   if (stored.status === 'committed') {
-    return { status: 'ended', result: stored.output as unknown as CompactionResult };
+    return { status: 'ended', result: fromJson<CompactionResult>(stored.output) };
   }
   return { status: 'closed' };
 }
 
 function resultIn(rows: readonly PhaseRow[]): CompactionResult | undefined {
-  return rows.find(({ phase }) => phase === 'result')?.output as unknown as CompactionResult | undefined;
+  return outputOf<CompactionResult>(rows, 'result');
 }
 
 function planIn(rows: readonly PhaseRow[]): CompactionPlan | undefined {
-  return rows.find(({ phase }) => phase === 'plan')?.output as unknown as CompactionPlan | undefined;
+  return outputOf<CompactionPlan>(rows, 'plan');
+}
+
+function outputOf<T>(rows: readonly PhaseRow[], wanted: string): T | undefined {
+  const row = rows.find(({ phase }) => phase === wanted);
+  return row === undefined ? undefined : fromJson<T>(row.output);
 }
 
 /** `null` when the price of some call is not known. */

@@ -5,6 +5,7 @@ import type { RunBudgets } from './budget-port.ts';
 import { StoreError } from './errors.ts';
 import { notFound } from './refusals.ts';
 import type { Store } from './store.ts';
+import { fromJson } from './stored-json.ts';
 
 /**
  * What is frozen when a run opens, so that every request of it starts with the same bytes and can be rebuilt later.
@@ -73,7 +74,8 @@ async function text(store: Store, sha256: string): Promise<string> {
   return new TextDecoder().decode(bytes);
 }
 
-function runConfigOf(json: JsonObject): RunConfig {
-  if (json.schemaVersion === 1) return json as unknown as RunConfig;
+/** A run's settings as its row has them. @throws StoreError `StoreTooNew`. */
+export function runConfigOf(json: JsonObject): RunConfig {
+  if (json.schemaVersion === 1) return fromJson<RunConfig>(json);
   throw new StoreError('StoreTooNew', `The run's settings have version ${json.schemaVersion}.`, 'Upgrade holdfast.');
 }
