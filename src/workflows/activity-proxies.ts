@@ -3,6 +3,17 @@ import type { Activities } from '../contract/activities.ts';
 import type { CompactionActivities } from '../contract/compact-session.ts';
 import { TOOLS_TASK_QUEUE } from '../contract/identity.ts';
 
+/** How long a dead worker goes unnoticed, and that a cancel waits until what is under way has been committed. */
+const WATCHED = {
+  heartbeatTimeout: '10 seconds',
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+} as const;
+
+/** For what waits for a provider: it asks for more patience than a store. */
+const PATIENT = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' } as const;
+/** For what is retried for ever. */
+const STEADY = { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '15 seconds' } as const;
+
 type Proxy<Names extends keyof Activities> = ActivityInterfaceFor<Pick<Activities, Names>>;
 
 /**
@@ -12,9 +23,8 @@ type Proxy<Names extends keyof Activities> = ActivityInterfaceFor<Pick<Activitie
 export const model: Proxy<'callModel'> = proxyActivities<Pick<Activities, 'callModel'>>({
   startToCloseTimeout: '10 minutes',
   scheduleToCloseTimeout: '1 hour',
-  heartbeatTimeout: '10 seconds',
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+  ...WATCHED,
+  retry: PATIENT,
 });
 
 /**
@@ -24,8 +34,7 @@ export const model: Proxy<'callModel'> = proxyActivities<Pick<Activities, 'callM
 export const tools: Proxy<'callTool'> = proxyActivities<Pick<Activities, 'callTool'>>({
   taskQueue: TOOLS_TASK_QUEUE,
   startToCloseTimeout: '90 seconds',
-  heartbeatTimeout: '10 seconds',
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  ...WATCHED,
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 seconds', maximumAttempts: 10 },
 });
 
@@ -35,7 +44,7 @@ export const bookkeeping: Proxy<'openRun' | 'settleBatch' | 'closeRun'> = proxyA
 >({
   startToCloseTimeout: '30 seconds',
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '15 seconds' },
+  retry: STEADY,
 });
 
 type Phase<Names extends keyof CompactionActivities> = ActivityInterfaceFor<Pick<CompactionActivities, Names>>;
@@ -46,8 +55,7 @@ export const phases: Phase<'planCompaction' | 'flushMemory' | 'commitCheckpoint'
 >({
   startToCloseTimeout: '1 minute',
   scheduleToCloseTimeout: '15 minutes',
-  heartbeatTimeout: '10 seconds',
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+  ...WATCHED,
   retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '10 seconds' },
 });
 
@@ -55,13 +63,12 @@ export const phases: Phase<'planCompaction' | 'flushMemory' | 'commitCheckpoint'
 export const summary: Phase<'summarize'> = proxyActivities<Pick<CompactionActivities, 'summarize'>>({
   startToCloseTimeout: '10 minutes',
   scheduleToCloseTimeout: '30 minutes',
-  heartbeatTimeout: '10 seconds',
-  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
-  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
+  ...WATCHED,
+  retry: PATIENT,
 });
 
 /** Told whatever happens: a compaction that nobody hears of would be waited for. */
 export const giveUp: Phase<'failCompaction'> = proxyActivities<Pick<CompactionActivities, 'failCompaction'>>({
   startToCloseTimeout: '30 seconds',
-  retry: { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '15 seconds' },
+  retry: STEADY,
 });

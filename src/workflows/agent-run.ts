@@ -1,5 +1,4 @@
 import {
-  ApplicationFailure,
   allHandlersFinished,
   CancellationScope,
   CancelledFailure,
@@ -10,12 +9,11 @@ import {
 } from '@temporalio/workflow';
 import type { AskedCompaction, CloseRunOutput, Ending, OpenRunOutput } from '../contract/activities.ts';
 import type { AgentRunInput, AgentRunResult, OpenRunState } from '../contract/agent-run.ts';
-import type { HoldfastErrorCode } from '../contract/errors.ts';
 import { isSessionId, workflowIdOf } from '../contract/identity.ts';
 import type { SendMessage } from '../contract/messages.ts';
 import { bookkeeping } from './activity-proxies.ts';
 import { compact } from './compaction.ts';
-import { endingOf } from './failures.ts';
+import { endingOf, refusal } from './failures.ts';
 import { isEmpty, listen } from './handlers.ts';
 import { workedMs } from './people.ts';
 import { show, showStatus } from './presentation.ts';
@@ -241,8 +239,4 @@ function endOf(closed: CloseRunOutput): Ending {
     ...(error === undefined ? {} : { error }),
     ...(message === undefined ? {} : { message }),
   };
-}
-
-function refusal(type: HoldfastErrorCode, message: string): ApplicationFailure {
-  return ApplicationFailure.create({ type, message, nonRetryable: true });
 }

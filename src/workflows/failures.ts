@@ -36,3 +36,8 @@ function codeOf(type: string | null | undefined): HoldfastErrorCode {
   if (type?.startsWith('provider/') === true) return 'ProviderFailed';
   return type !== null && type !== undefined && isHoldfastErrorCode(type) ? type : 'Internal';
 }
+
+/** A failure with a name of the closed list, for good. */
+export function refusal(type: HoldfastErrorCode, message: string): ApplicationFailure {
+  return ApplicationFailure.create({ type, message, nonRetryable: true });
+}

@@ -1,6 +1,5 @@
-import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
+import { setHandler, workflowInfo } from '@temporalio/workflow';
 import type { PlannedCall } from '../contract/activities.ts';
-import type { HoldfastErrorCode } from '../contract/errors.ts';
 import { MAX_INBOX_BYTES, MAX_INBOX_MESSAGES, MAX_INLINE_BYTES } from '../contract/identity.ts';
 import {
   type ApprovalResolution,
@@ -19,6 +18,7 @@ import {
   statusQuery,
   usageQuery,
 } from '../contract/messages.ts';
+import { refusal } from './failures.ts';
 import type { SessionState } from './session-state.ts';
 
 /** Handlers only enqueue or tell: a message joins at a step boundary, never between a call and its result. */
@@ -169,8 +169,4 @@ function statusOf(state: SessionState): RunStatusView {
     queued: state.inbox.length,
     storeId: state.run?.storeId ?? null,
   };
-}
-
-function refusal(type: HoldfastErrorCode, message: string): ApplicationFailure {
-  return ApplicationFailure.create({ type, message, nonRetryable: true });
 }

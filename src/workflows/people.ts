@@ -4,13 +4,13 @@ import { showStatus } from './presentation.ts';
 import type { SessionState } from './session-state.ts';
 
 /** What came of waiting for people. `leave`: the history is long enough and nothing runs; wait on in a new execution. */
-export type Waited<T> = { readonly outcome: 'decided'; readonly decision: T } | { readonly outcome: 'leave' };
+export type Waited = { readonly outcome: 'decided'; readonly decision: CallDecision } | { readonly outcome: 'leave' };
 
 /**
  * Waits until somebody decides on the call, or its deadline passes: whichever comes first is carried out. Rejects when
  * the scope is cancelled.
  */
-export async function decisionOn(state: SessionState, call: PlannedCall): Promise<Waited<CallDecision>> {
+export async function decisionOn(state: SessionState, call: PlannedCall): Promise<Waited> {
   const { approval, callId } = call;
   if (approval === undefined) throw new TypeError(`call ${callId} asks nobody`);
   const left = Math.max(0, Date.parse(approval.deadline) - Date.now());
