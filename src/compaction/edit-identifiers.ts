@@ -1,10 +1,11 @@
-import type { AgentItem, ContentBlock } from '../transcript/items.ts';
+import type { ContentBlock } from '../transcript/items.ts';
 import { textTokens } from '../transcript/text-tokens.ts';
 import { contentTokens } from '../transcript/tokens.ts';
 import { buildView, type View } from '../transcript/view.ts';
 import type { ViewEdit } from '../transcript/view-edits.ts';
 import { byWorth } from './identifier-record.ts';
 import { holdsIdentifier, identifiersOf } from './identifiers.ts';
+import { storedItem, textOf } from './item-text.ts';
 
 /** Tokens of the names that a shortened output keeps. */
 const KEPT_TOKENS = 80;
@@ -49,14 +50,10 @@ function noteOf(whole: string, shown: string): string {
 /** Results as the store has them, by call id. */
 function contentsOf(view: View): ReadonlyMap<string, readonly ContentBlock[]> {
   const contents = new Map<string, readonly ContentBlock[]>();
-  for (const { item, original } of view.parts) {
-    const stored: AgentItem = original ?? item;
+  for (const part of view.parts) {
+    const stored = storedItem(part);
     if (stored.kind !== 'tool_result_batch') continue;
     for (const { callId, content } of stored.results) contents.set(callId, content);
   }
   return contents;
-}
-
-function textOf(content: readonly ContentBlock[]): string {
-  return content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
 }

@@ -1,7 +1,8 @@
+import { calledTools } from '../transcript/called-tools.ts';
 import { textTokens } from '../transcript/text-tokens.ts';
 import { truncateOutput } from '../transcript/truncate.ts';
 import { isObserved, type ViewPart } from '../transcript/view.ts';
-import { spokenText, storedItem, toolNames } from './item-text.ts';
+import { spokenText, storedItem } from './item-text.ts';
 import { EXCERPTS_HEADING } from './sections.ts';
 
 /** Tokens of one excerpt: longer ones only where the shorter ones of all items leave room. */
@@ -23,7 +24,7 @@ interface Excerpt {
  * tools returned; of each the newest. In the order of the conversation. Empty when there is no room.
  */
 export function renderExcerpts(parts: readonly ViewPart[], limitTokens: number): string {
-  const names = toolNames(parts);
+  const names = calledTools(parts.map(({ item }) => item));
   const sources = parts.flatMap((part, at) => {
     const speaker = speakerOf(part, names);
     const text = spokenText(storedItem(part)).replace(/\s+/g, ' ').trim();

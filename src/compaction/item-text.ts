@@ -7,15 +7,6 @@ export function storedItem({ item, original }: Pick<ViewPart, 'item' | 'original
   return original ?? item;
 }
 
-/** Tools by the calls that they were asked for in. */
-export function toolNames(parts: readonly ViewPart[]): ReadonlyMap<string, string> {
-  const names = new Map<string, string>();
-  for (const { item } of parts) {
-    if (item.kind === 'tool_call_batch') for (const { callId, name } of item.calls) names.set(callId, name);
-  }
-  return names;
-}
-
 /** The words of some blocks; media and extensions have none. */
 export function textOf(content: readonly (ContentBlock | RefusalBlock)[]): string {
   return content.flatMap((block) => (block.type === 'text' || block.type === 'refusal' ? [block.text] : [])).join('\n');

@@ -1,10 +1,11 @@
 import { factId } from '../store/fact-id.ts';
 import type { FactKind, FactStatus, NewFact } from '../store/facts-port.ts';
+import { calledTools } from '../transcript/called-tools.ts';
 import type { JsonObject } from '../transcript/json.ts';
 import { isObserved, type ViewPart } from '../transcript/view.ts';
 import { headOf } from '../transcript/well-formed.ts';
 import { identifiersOf } from './identifiers.ts';
-import { spokenText, storedItem, toolNames } from './item-text.ts';
+import { spokenText, storedItem, textOf } from './item-text.ts';
 import { type EntryKind, type FileEffect, ledgerOf } from './ledger.ts';
 
 export interface FactsInput {
@@ -94,7 +95,7 @@ const FACT_OF_ENTRY: Readonly<Record<EntryKind, FactKind>> = {
 };
 
 function memories(input: FactsInput): readonly NewFact[] {
-  const names = toolNames(input.parts);
+  const names = calledTools(input.parts.map(({ item }) => item));
   const facts: NewFact[] = [];
   for (const part of input.parts) {
     for (const { text, says } of saidByUser(part)) {
@@ -107,9 +108,8 @@ function memories(input: FactsInput): readonly NewFact[] {
     const item = storedItem(part);
     if (item.kind !== 'tool_result_batch') return [];
     return item.results.flatMap(({ callId, content }) => {
-      const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
       // Only what asks to be remembered: rules and wishes are in every document.
-      return durable(text)
+      return durable(textOf(content))
         .filter(({ says }) => says === 'remember')
         .map((said) => ({ ...said, seq: part.seq, callId, tool: names.get(callId) ?? '' }));
     });
@@ -129,7 +129,7 @@ function boundedIdentifiers(input: FactsInput): readonly NewFact[] {
 }
 
 function identifiers(input: FactsInput): readonly NewFact[] {
-  const names = toolNames(input.parts);
+  const names = calledTools(input.parts.map(({ item }) => item));
   return input.parts.flatMap((part) => {
     if (isObserved(part.item)) return [];
     const item = storedItem(part);
@@ -148,8 +148,7 @@ function identifiers(input: FactsInput): readonly NewFact[] {
       return from(spokenText(item), { origin: item.kind === 'user_message' ? 'user' : 'assistant' });
     }
     return item.results.flatMap(({ callId, content }) => {
-      const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
-      return from(text, { origin: 'tool', tool: names.get(callId) ?? '', callId });
+      return from(textOf(content), { origin: 'tool', tool: names.get(callId) ?? '', callId });
     });
   });
 }

@@ -1,9 +1,9 @@
 import { assertNever } from '../transcript/assert-never.ts';
+import { calledTools } from '../transcript/called-tools.ts';
 import { groupsOf } from '../transcript/groups.ts';
 import type { AgentItem, ContentBlock, RefusalBlock, ToolCall, ToolResult, UserOrigin } from '../transcript/items.ts';
 import { truncateOutput } from '../transcript/truncate.ts';
 import { isObserved, type ViewPart } from '../transcript/view.ts';
-import { toolNames } from './item-text.ts';
 
 export interface RenderOptions {
   /** Tokens that one tool output, or one text, may take. */
@@ -39,8 +39,8 @@ const BASE64 = /[A-Za-z0-9+/]{200,}={0,2}/g;
  * `[#12]`. Calls are told in words, in no form that a model could take for a way to call; data are named, not shown.
  */
 export function renderGroups(parts: readonly ViewPart[], options: RenderOptions): readonly RenderedGroup[] {
-  const names = toolNames(parts);
   const items = parts.map(({ item }) => item);
+  const names = calledTools(items);
   return groupsOf(items).flatMap(({ start, end }) => {
     const text = parts
       .slice(start, end)

@@ -1,3 +1,4 @@
+import { calledTools } from './called-tools.ts';
 import { compacted, decideStrategy, PRUNED_THINKING } from './compact-action.ts';
 import { knownItemTokens } from './item-tokens.ts';
 import type { AgentItem, ContentBlock, ToolResult } from './items.ts';
@@ -32,7 +33,7 @@ export function microcompact(view: View, options: MicrocompactOptions = {}): Mic
   const end = oldEnd(view.items, options.keepRecentMessages ?? KEEP_RECENT_MESSAGES);
   const steps = stepsOf(view.items);
   const texts = textsByStep(view.items, steps);
-  const names = toolNames(view.items);
+  const names = calledTools(view.items);
   const edits: ViewEdit[] = [];
   for (const [at, part] of view.parts.slice(0, end).entries()) {
     if (part.seq === null || part.item.kind !== 'tool_result_batch') continue;
@@ -117,14 +118,6 @@ function textsByStep(items: readonly AgentItem[], steps: readonly number[]): rea
     texts[steps[at] ?? 0] += ` ${said}`;
   }
   return texts.map((text) => keywords(text, Number.POSITIVE_INFINITY));
-}
-
-function toolNames(items: readonly AgentItem[]): ReadonlyMap<string, string> {
-  const names = new Map<string, string>();
-  for (const item of items) {
-    if (item.kind === 'tool_call_batch') for (const call of item.calls) names.set(call.callId, call.name);
-  }
-  return names;
 }
 
 /** Unsigned reasoning becomes a note; signed reasoning goes with its replay. The open tool turn keeps all of it. */
