@@ -30,10 +30,16 @@ export async function compact(
     requests,
   };
   const end = await child(input).catch((error): CompactionEnd => failedEnd(compaction, error));
-  const idle = end.progress ? 0 : (run.idleCompactions ?? 0) + 1;
+  const idle = idleAfter(end, run.idleCompactions ?? 0);
   const window = compaction.window === undefined ? {} : { window: compaction.window };
   state.run = { ...runOf(state), afterCompaction: end, idleCompactions: idle, ...window };
   return end;
+}
+
+/** Compactions in a row that came to nothing. What people asked for says nothing of those that a run needs. */
+function idleAfter({ progress, trigger }: CompactionEnd, before: number): number {
+  if (progress) return 0;
+  return trigger === 'manual' ? before : before + 1;
 }
 
 async function child(input: CompactSessionInput): Promise<CompactionEnd> {

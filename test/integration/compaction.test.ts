@@ -215,6 +215,20 @@ test('a compaction asked for while a run works comes at its next step, and the s
   expect((await harness.client.result(sent)).event).toMatchObject({ type: 'final_response', text: `done: ${text}` });
 });
 
+test('people who ask for nothing do not keep a run from being compacted when it must be', async () => {
+  const sessionId = randomUUID();
+  harness.provider.answer = async (request) => {
+    if (!asksForSummary(request)) await new Promise((resolve) => setTimeout(resolve, 100));
+    return answer(request);
+  };
+  summariser = () => ({ text: goodSummary(`the work in ${sessionId}`) });
+  const sent = await harness.client.send({ sessionId, text: `work 14 in ${sessionId}` });
+  for await (const { event } of harness.client.follow(sent)) if (event.type === 'run_started') break;
+  for (const _ of [1, 2]) expect((await harness.client.compact(sessionId)).outcome).toBe('nothing');
+  expect((await harness.client.result(sent)).event.type).toBe('final_response');
+  expect((await harness.store.checkpoints(sessionId)).map(({ trigger }) => trigger)).toContain('mid_loop');
+});
+
 test('a plain signal compacts an open session too', async () => {
   const sessionId = randomUUID();
   harness.provider.answer = answer;
