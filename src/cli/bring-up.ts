@@ -3,6 +3,7 @@ import type { HoldfastClient } from '../client/holdfast-client.ts';
 import { HoldfastError } from '../contract/errors.ts';
 import { TASK_QUEUE } from '../contract/identity.ts';
 import type { Cleanup } from './cleanup.ts';
+import { untilAborted } from './interruptible.ts';
 import { narrator } from './narrate.ts';
 import { requireModel } from './require-model.ts';
 import type { Settings } from './settings.ts';
@@ -47,11 +48,8 @@ export async function workerReady(
   { worker }: Means,
   { settings, wish, cancel }: Pick<BringUp, 'settings' | 'wish' | 'cancel'>,
 ): Promise<boolean> {
-  const aborted = new Promise<undefined>((resolve) => {
-    cancel.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
   // The client gives up on a queue that nobody polls; a worker of ours that is just starting needs no such doubt.
-  const ready = await Promise.race([worker?.ready, aborted]);
+  const ready = await Promise.race([worker?.ready, untilAborted(cancel)]);
   const named = wish.model ?? settings.config.agents?.find(({ name }) => name === wish.agent)?.model;
   if (ready !== undefined && named === undefined) narrator().say(`Model ${ready.model}: ${ready.reason}`);
   return !cancel.aborted;

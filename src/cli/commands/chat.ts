@@ -5,9 +5,9 @@ import { bringUp, closed, type Means, workerLost, workerReady } from '../bring-u
 import { openTerminalChat } from '../chat/at-terminal.ts';
 import { Conversation, type ConversationOptions } from '../chat/conversation.ts';
 import { talkFromInput } from '../chat/from-input.ts';
-import { Cleanup } from '../cleanup.ts';
+import type { Cleanup } from '../cleanup.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { onInterrupt } from '../interrupts.ts';
+import { withCleanup } from '../interruptible.ts';
 import { narrator } from '../narrate.ts';
 import { type Output, rendererFor } from '../output.ts';
 import type { Settings } from '../settings.ts';
@@ -32,24 +32,12 @@ export async function chat(command: ChatCommand): Promise<ExitCode> {
   if (session !== undefined && !isSessionId(session)) {
     throw new HoldfastError('InvalidInput', `"${session}" is no session id: use [A-Za-z0-9._-], at most 128`);
   }
-  const cleanup = new Cleanup();
-  const cancel = new AbortController();
-  const stopListening = onInterrupt({
-    ask: () => cancel.abort(),
-    force: () => {
-      cleanup.now();
-      process.exit(EXIT.cancelled);
-    },
-  });
-  try {
-    const means = await bringUp({ settings, wish: command, cleanup, cancel: cancel.signal });
+  return withCleanup(async (cleanup, cancel) => {
+    const means = await bringUp({ settings, wish: command, cleanup, cancel });
     if (means === undefined) return EXIT.cancelled;
-    if (!(await workerReady(means, { settings, wish: command, cancel: cancel.signal }))) return EXIT.cancelled;
-    return await converse(command, means, cleanup, cancel.signal);
-  } finally {
-    await cleanup.all();
-    stopListening();
-  }
+    if (!(await workerReady(means, { settings, wish: command, cancel }))) return EXIT.cancelled;
+    return converse(command, means, cleanup, cancel);
+  });
 }
 
 async function converse(command: ChatCommand, means: Means, cleanup: Cleanup, cancel: AbortSignal): Promise<ExitCode> {

@@ -1,5 +1,5 @@
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { onInterrupt } from '../interrupts.ts';
+import { lookingOn } from '../interruptible.ts';
 import { type Output, printJson } from '../output.ts';
 import { type CompactionResult, resultLine } from '../render/compaction.ts';
 import type { Settings } from '../settings.ts';
@@ -14,23 +14,21 @@ export interface CompactCommand {
 
 /** Asks for a compaction and tells what came of it. Ctrl-C only stops waiting. */
 export function compact({ settings, session, instructions, output }: CompactCommand): Promise<ExitCode> {
-  return withClient(settings, async (client) => {
-    const leave = new AbortController();
-    const stopListening = onInterrupt({ ask: () => leave.abort(), force: () => process.exit(EXIT.cancelled) });
-    try {
-      const asked = instructions === undefined ? {} : { instructions };
-      const result = await client.compact(session, { ...asked, signal: leave.signal });
-      if (output === 'json' || output === 'ndjson') printJson(result);
-      else process.stdout.write(`${resultLine(result)}\n`);
-      return EXIT_OF_OUTCOME[result.outcome];
-    } catch (error) {
-      if (!leave.signal.aborted) throw error;
-      process.stderr.write('No longer waiting; the compaction goes on.\n');
-      return EXIT.cancelled;
-    } finally {
-      stopListening();
-    }
-  });
+  const asked = instructions === undefined ? {} : { instructions };
+  return withClient(settings, (client) =>
+    lookingOn(async (signal) => {
+      try {
+        const result = await client.compact(session, { ...asked, signal });
+        if (output === 'json' || output === 'ndjson') printJson(result);
+        else process.stdout.write(`${resultLine(result)}\n`);
+        return EXIT_OF_OUTCOME[result.outcome];
+      } catch (error) {
+        if (!signal.aborted) throw error;
+        process.stderr.write('No longer waiting; the compaction goes on.\n');
+        return EXIT.cancelled;
+      }
+    }),
+  );
 }
 
 /** A table, so that a new outcome does not compile until it is ruled on. */

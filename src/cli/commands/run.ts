@@ -3,9 +3,8 @@ import { HoldfastError } from '../../contract/errors.ts';
 import { terminalKeys, withApprovals } from '../approval-prompt.ts';
 import { attachments } from '../attachments.ts';
 import { bringUp, closed, type Means, workerLost, workerReady } from '../bring-up.ts';
-import { Cleanup } from '../cleanup.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { onInterrupt } from '../interrupts.ts';
+import { withCleanup } from '../interruptible.ts';
 import { type Output, rendererFor } from '../output.ts';
 import { renderRun } from '../render-run.ts';
 import type { Settings } from '../settings.ts';
@@ -30,22 +29,10 @@ export interface RunCommand {
 export async function run(command: RunCommand): Promise<ExitCode> {
   const { settings } = command;
   if (command.text.trim() === '') throw new HoldfastError('InvalidInput', 'the prompt is empty');
-  const cleanup = new Cleanup();
-  const cancel = new AbortController();
-  const stopListening = onInterrupt({
-    ask: () => cancel.abort(),
-    force: () => {
-      cleanup.now();
-      process.exit(EXIT.cancelled);
-    },
+  return withCleanup(async (cleanup, cancel) => {
+    const means = await bringUp({ settings, wish: command, cleanup, cancel });
+    return means === undefined ? EXIT.cancelled : converse(command, means, cancel);
   });
-  try {
-    const means = await bringUp({ settings, wish: command, cleanup, cancel: cancel.signal });
-    return means === undefined ? EXIT.cancelled : await converse(command, means, cancel.signal);
-  } finally {
-    await cleanup.all();
-    stopListening();
-  }
 }
 
 async function converse(command: RunCommand, means: Means, cancel: AbortSignal): Promise<ExitCode> {

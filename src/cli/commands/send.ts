@@ -1,6 +1,6 @@
 import { withApprovals } from '../approval-prompt.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { onInterrupt } from '../interrupts.ts';
+import { lookingOn } from '../interruptible.ts';
 import { type Output, printRows, rendererFor } from '../output.ts';
 import { renderRun } from '../render-run.ts';
 import type { Settings } from '../settings.ts';
@@ -40,17 +40,15 @@ export function send(command: SendCommand): Promise<ExitCode> {
       printRows(command.output, [sent], () => `Message ${sent.messageId} is queued in session ${sent.sessionId}.\n`);
       return EXIT.ok;
     }
-    const leave = new AbortController();
-    const stopListening = onInterrupt({ ask: () => leave.abort(), force: () => process.exit(EXIT.cancelled) });
-    const renderer = rendererFor(command.output);
-    const events = withApprovals(client.follow(sent, { signal: leave.signal }), {
-      client,
-      sessionId: session,
-      note: renderer.note,
+    return lookingOn(async (signal) => {
+      const renderer = rendererFor(command.output);
+      const events = client.follow(sent, { signal });
+      const { settled } = await renderRun(
+        withApprovals(events, { client, sessionId: session, note: renderer.note }),
+        renderer,
+      );
+      renderer.end(webUiLink(access, sent.workflowId));
+      return settled ?? EXIT.cancelled;
     });
-    const { settled } = await renderRun(events, renderer);
-    renderer.end(webUiLink(access, sent.workflowId));
-    stopListening();
-    return settled ?? EXIT.cancelled;
   });
 }
