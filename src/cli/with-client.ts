@@ -19,6 +19,17 @@ export async function withClient<T>(
   }
 }
 
+/** A client on the server that there is, for what a server can only add to; `undefined` without one. Close it. */
+export async function clientIfThere(settings: Settings): Promise<HoldfastClient | undefined> {
+  try {
+    const access = await findTemporal(settings);
+    return await HoldfastClient.connect({ ...access, store: settings.store });
+  } catch (error) {
+    if (error instanceof HoldfastError && error.code === 'TemporalUnavailable') return undefined;
+    throw error;
+  }
+}
+
 /** Works with the folder's store alone: reading needs no server. @throws HoldfastError `NotFound` when there is none. */
 export async function withStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
   if (!storeExists(settings)) {

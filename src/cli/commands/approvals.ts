@@ -4,8 +4,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type Output, printRows } from '../output.ts';
 import { approvalLines } from '../render/approval-lines.ts';
 import { type Settings, storeExists } from '../settings.ts';
-import { findTemporal } from '../temporal-access.ts';
-import { withStore } from '../with-client.ts';
+import { clientIfThere, withStore } from '../with-client.ts';
 
 export interface ApprovalsCommand {
   readonly settings: Settings;
@@ -33,15 +32,4 @@ export async function approvals({ settings, session, all, output }: ApprovalsCom
     : [];
   printRows(output, found, (rows) => approvalLines(rows, { now: Date.now(), all }));
   return EXIT.ok;
-}
-
-async function clientIfThere(settings: Settings) {
-  try {
-    const access = await findTemporal(settings);
-    const { HoldfastClient } = await import('../../client/holdfast-client.ts');
-    return await HoldfastClient.connect({ ...access, store: settings.store });
-  } catch (error) {
-    if (error instanceof HoldfastError && error.code === 'TemporalUnavailable') return undefined;
-    throw error;
-  }
 }

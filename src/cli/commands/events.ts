@@ -1,16 +1,14 @@
-import { HoldfastClient } from '../../client/holdfast-client.ts';
 import { tail } from '../../client/tail.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { RecordedEvent } from '../../transcript/events.ts';
 import { withApprovals } from '../approval-prompt.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { onInterrupt } from '../interrupts.ts';
+import { lookingOn } from '../interruptible.ts';
 import { type Output, rendererFor } from '../output.ts';
 import { renderRun } from '../render-run.ts';
 import type { Settings } from '../settings.ts';
-import { findTemporal } from '../temporal-access.ts';
-import { withStore } from '../with-client.ts';
+import { clientIfThere, withStore } from '../with-client.ts';
 
 export interface EventsCommand {
   readonly settings: Settings;
@@ -24,22 +22,21 @@ export interface EventsCommand {
 export function events({ settings, run, from, follow, output }: EventsCommand): Promise<ExitCode> {
   return withStore(settings, async (store) => {
     const runId = await runIdOf(store, run);
-    const leave = new AbortController();
-    const stopListening = onInterrupt({ ask: () => leave.abort(), force: () => process.exit(EXIT.cancelled) });
-    const renderer = rendererFor(output ?? (process.stdout.isTTY ? undefined : 'ndjson'));
-    const options = { from, follow, signal: leave.signal };
-    const client = follow ? await clientIfThere(settings) : undefined;
-    try {
-      const source: AsyncIterable<RecordedEvent> = client?.events(runId, options) ?? tail(store, runId, options);
-      const sessionId = (await store.run(runId))?.sessionId ?? '';
-      const shown = client === undefined ? source : withApprovals(source, { client, sessionId, note: renderer.note });
-      await renderRun(shown, renderer);
-    } finally {
-      await client?.close();
-      stopListening();
-    }
-    renderer.end(undefined);
-    return leave.signal.aborted ? EXIT.cancelled : EXIT.ok;
+    return lookingOn(async (signal) => {
+      const renderer = rendererFor(output ?? (process.stdout.isTTY ? undefined : 'ndjson'));
+      const options = { from, follow, signal };
+      const client = follow ? await clientIfThere(settings) : undefined;
+      try {
+        const source: AsyncIterable<RecordedEvent> = client?.events(runId, options) ?? tail(store, runId, options);
+        const sessionId = (await store.run(runId))?.sessionId ?? '';
+        const shown = client === undefined ? source : withApprovals(source, { client, sessionId, note: renderer.note });
+        await renderRun(shown, renderer);
+      } finally {
+        await client?.close();
+      }
+      renderer.end(undefined);
+      return signal.aborted ? EXIT.cancelled : EXIT.ok;
+    });
   });
 }
 
@@ -50,14 +47,4 @@ export async function runIdOf(store: Store, named: string): Promise<string> {
   if (last === undefined || last === null)
     throw new HoldfastError('NotFound', `no run or session is called "${named}"`);
   return last;
-}
-
-async function clientIfThere(settings: Settings): Promise<HoldfastClient | undefined> {
-  try {
-    const access = await findTemporal(settings);
-    return await HoldfastClient.connect({ ...access, store: settings.store });
-  } catch (error) {
-    if (error instanceof HoldfastError && error.code === 'TemporalUnavailable') return undefined;
-    throw error;
-  }
 }
