@@ -1,8 +1,8 @@
 /** How deep a chain of causes is followed; Temporal writes all of it into the history. */
 const MAX_CAUSES = 20;
 
-// biome-ignore lint/suspicious/noExplicitAny: activities take what they take; only what they throw is looked at.
-type Activity = (input: any) => Promise<unknown>;
+/** Whatever it takes: only what it throws is looked at. */
+type Activity = (input: never) => Promise<unknown>;
 
 /**
  * The same activities, whose failures hold no secret: message, stack and causes of what they throw go into histories,
