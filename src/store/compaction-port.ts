@@ -52,46 +52,17 @@ export interface PhaseRow {
   readonly createdAt: string;
 }
 
-export interface CommitCheckpoint {
-  readonly ref: RunRef;
-  readonly step: number;
+/** A compaction that replaced a prefix of its session's view. */
+export interface Checkpoint {
   readonly compactionId: string;
   readonly trigger: CompactionTrigger;
   readonly reason: string;
-  /** What the view will show in the place of what it replaces. */
+  /** What the view shows in the place of what it replaces. */
   readonly summary: string;
   /** Never before that of an earlier checkpoint. */
   readonly firstKeptSeq: number;
   readonly protectedSeqs: readonly number[];
-  /** First and last position of what is replaced, both inclusive: what `sourceHash` was made of. */
-  readonly fromSeq: number;
-  readonly toSeq: number;
-  /** `Store.sourceHash` of the two when the plan was made; compared with what is there now. */
-  readonly sourceHash: string;
-  readonly tokensBefore: number;
-  readonly tokensAfter: number;
-  readonly providerId: string;
-  readonly model: string;
-  readonly quality: Json;
-  readonly metadata: Json;
-  /** Revision of the view that the plan left; another one, or another hash, makes it `stale`. */
-  readonly revision: string;
-  /** Written as phase `result`. */
-  readonly output: Json;
-  readonly events: readonly AgentEvent[];
-}
-
-/** A committed compaction, as `session_compactions` has it. */
-export interface CheckpointRow {
-  readonly compactionId: string;
-  readonly sessionId: string;
-  readonly trigger: CompactionTrigger;
-  readonly reason: string;
-  readonly summary: string;
-  /** The turn that the first kept item belongs to: `seq` of its user message (`conversation_turns.turn_id`). */
-  readonly firstKeptTurnId: number | null;
-  readonly firstKeptSeq: number;
-  readonly protectedSeqs: readonly number[];
+  /** `Store.sourceHash` of what is replaced, when the plan was made. */
   readonly sourceHash: string;
   /** Estimated tokens of the request before and after. */
   readonly tokensBefore: number;
@@ -101,6 +72,26 @@ export interface CheckpointRow {
   readonly model: string;
   readonly quality: Json;
   readonly metadata: Json;
+}
+
+export interface CommitCheckpoint extends Checkpoint {
+  readonly ref: RunRef;
+  readonly step: number;
+  /** First and last position of what is replaced, both inclusive: their hash now is compared with `sourceHash`. */
+  readonly fromSeq: number;
+  readonly toSeq: number;
+  /** Revision of the view that the plan left; another one, or another hash, makes it `stale`. */
+  readonly revision: string;
+  /** Written as phase `result`. */
+  readonly output: Json;
+  readonly events: readonly AgentEvent[];
+}
+
+/** A committed compaction, as `session_compactions` has it. */
+export interface CheckpointRow extends Checkpoint {
+  readonly sessionId: string;
+  /** The turn that the first kept item belongs to: `seq` of its user message (`conversation_turns.turn_id`). */
+  readonly firstKeptTurnId: number | null;
   /** ISO 8601 UTC. */
   readonly createdAt: string;
 }
