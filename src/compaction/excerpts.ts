@@ -1,8 +1,7 @@
 import { calledTools } from '../transcript/called-tools.ts';
 import { textTokens } from '../transcript/text-tokens.ts';
-import { truncateOutput } from '../transcript/truncate.ts';
 import { isObserved, type ViewPart } from '../transcript/view.ts';
-import { spokenText, storedItem } from './item-text.ts';
+import { oneLine, shortLine, spokenText, storedItem } from './item-text.ts';
 import { EXCERPTS_HEADING } from './sections.ts';
 
 /** Tokens of one excerpt: longer ones only where the shorter ones of all items leave room. */
@@ -27,7 +26,7 @@ export function renderExcerpts(parts: readonly ViewPart[], limitTokens: number):
   const names = calledTools(parts.map(({ item }) => item));
   const sources = parts.flatMap((part, at) => {
     const speaker = speakerOf(part, names);
-    const text = spokenText(storedItem(part)).replace(/\s+/g, ' ').trim();
+    const text = oneLine(spokenText(storedItem(part)));
     return speaker === undefined || text === '' ? [] : [{ at, seq: part.seq, ...speaker, text }];
   });
   const byWorth = sources.toSorted((a, b) => a.worth - b.worth || b.at - a.at);
@@ -61,17 +60,13 @@ function choose(
     const label = `- ${seq === null ? '' : `[#${seq}] `}${name}: `;
     const left = Math.min(cap, room - textTokens(label) - 2);
     if (left < 4) continue;
-    const excerpt = `${label}${headAndTail(text, left)}`;
+    const excerpt = `${label}${shortLine(text, left)}`;
     const cost = textTokens(`${excerpt}\n`);
     if (cost > room) continue;
     chosen.push({ at, text: excerpt });
     room -= cost;
   }
   return chosen;
-}
-
-function headAndTail(text: string, maxTokens: number): string {
-  return truncateOutput(text, { maxTokens, readBy: 'read_transcript' }).text.replace(/\n/g, ' ');
 }
 
 function speakerOf(

@@ -1,8 +1,7 @@
 import { textTokens } from '../transcript/text-tokens.ts';
-import { truncateOutput } from '../transcript/truncate.ts';
 import { isObserved, type ViewPart } from '../transcript/view.ts';
 import { headingOf, SUMMARY_HEADINGS } from './headings.ts';
-import { spokenText, storedItem } from './item-text.ts';
+import { shortLine, spokenText, storedItem } from './item-text.ts';
 import { saidByUser } from './memory-facts.ts';
 import { cutSections, withoutAppended } from './sections.ts';
 
@@ -64,11 +63,7 @@ function linesByHeading(text: string): ReadonlyMap<string, readonly string[]> {
 }
 
 function line(part: ViewPart): string {
-  const text = spokenText(storedItem(part)).replace(/\s+/g, ' ').trim();
-  return cited(
-    truncateOutput(text, { maxTokens: MESSAGE_TOKENS, readBy: 'read_transcript' }).text.replace(/\n/g, ' '),
-    part.seq,
-  );
+  return cited(shortLine(spokenText(storedItem(part)), MESSAGE_TOKENS), part.seq);
 }
 
 function cited(text: string, seq: number | null): string {

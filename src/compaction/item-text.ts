@@ -1,5 +1,6 @@
 import { assertNever } from '../transcript/assert-never.ts';
 import type { AgentItem, ContentBlock, RefusalBlock } from '../transcript/items.ts';
+import { truncateOutput } from '../transcript/truncate.ts';
 import type { ViewPart } from '../transcript/view.ts';
 
 /** An item as the store has it, whatever a view shows of it. */
@@ -10,6 +11,16 @@ export function storedItem({ item, original }: Pick<ViewPart, 'item' | 'original
 /** The words of some blocks; media and extensions have none. */
 export function textOf(content: readonly (ContentBlock | RefusalBlock)[]): string {
   return content.flatMap((block) => (block.type === 'text' || block.type === 'refusal' ? [block.text] : [])).join('\n');
+}
+
+/** A text on one line, without white space around it. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** Beginning and end of a text on one line, within `maxTokens`. */
+export function shortLine(text: string, maxTokens: number): string {
+  return truncateOutput(oneLine(text), { maxTokens, readBy: 'read_transcript' }).text.replace(/\n/g, ' ');
 }
 
 /** All that an item says, for search of names: texts, arguments, outputs. Reasoning is the model's own and left out. */

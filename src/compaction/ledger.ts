@@ -2,7 +2,8 @@ import type { ToolResult } from '../transcript/items.ts';
 import type { JsonObject } from '../transcript/json.ts';
 import { textTokens } from '../transcript/text-tokens.ts';
 import type { ViewPart } from '../transcript/view.ts';
-import { storedItem, textOf } from './item-text.ts';
+import { headOf } from '../transcript/well-formed.ts';
+import { oneLine, storedItem, textOf } from './item-text.ts';
 
 /** What a tool does to the file that it is given. Where nothing is said, its name tells. */
 export type FileEffect = 'reads' | 'changes';
@@ -135,7 +136,7 @@ function entriesOf(
     if (kind === undefined) return [];
     const texts = (Array.isArray(value) ? value : [value]).filter((entry) => typeof entry === 'string');
     return texts.flatMap((entry) => {
-      const text = oneLine(entry);
+      const text = bounded(oneLine(entry));
       return text === ''
         ? []
         : [{ kind: /^[a-z][a-z0-9+.-]*:\/\//i.test(text) && kind !== 'command' ? 'url' : kind, text }];
@@ -150,9 +151,8 @@ function kindOfKey(key: string, effect: FileEffect): EntryKind | undefined {
   return undefined;
 }
 
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= MAX_TEXT ? line : `${line.slice(0, MAX_TEXT)}…`;
+function bounded(line: string): string {
+  return line.length <= MAX_TEXT ? line : `${headOf(line, MAX_TEXT)}…`;
 }
 
 function resultsById(parts: readonly ViewPart[]): ReadonlyMap<string, ToolResult> {

@@ -5,7 +5,7 @@ import type { JsonObject } from '../transcript/json.ts';
 import { isObserved, type ViewPart } from '../transcript/view.ts';
 import { headOf } from '../transcript/well-formed.ts';
 import { identifiersOf } from './identifiers.ts';
-import { spokenText, storedItem, textOf } from './item-text.ts';
+import { oneLine, spokenText, storedItem, textOf } from './item-text.ts';
 import { type EntryKind, type FileEffect, ledgerOf } from './ledger.ts';
 
 export interface FactsInput {
@@ -167,7 +167,7 @@ function durable(text: string): readonly Pick<Said, 'text' | 'says'>[] {
 function sentencesOf(text: string): readonly string[] {
   return text
     .split(/(?<=[.!?])\s+|(?<=[。！？；])|\n+/)
-    .map((sentence) => sentence.replace(/\s+/g, ' ').trim())
+    .map(oneLine)
     .filter((sentence) => sentence.length >= 4)
     .map((sentence) => headOf(sentence, MAX_MEMORY));
 }

@@ -2,7 +2,7 @@ import type { ViewPart } from '../transcript/view.ts';
 import { isObserved } from '../transcript/view.ts';
 import { headOf } from '../transcript/well-formed.ts';
 import { SUMMARY_HEADINGS } from './headings.ts';
-import { spokenText } from './item-text.ts';
+import { oneLine, spokenText } from './item-text.ts';
 
 /** What a summary is asked for with, whoever writes it. */
 export interface SummaryAsk {
@@ -111,6 +111,5 @@ function listOfItems(parts: readonly ViewPart[]): string {
 /** How an item begins, on one line. */
 export function firstWords({ item }: Pick<ViewPart, 'item'>): string {
   const calls = item.kind === 'tool_call_batch' ? item.calls.map(({ name }) => name).join(', ') : undefined;
-  const text = (calls ?? spokenText(item)).replace(/\s+/g, ' ').trim();
-  return headOf(text, LISTED_CHARACTERS);
+  return headOf(oneLine(calls ?? spokenText(item)), LISTED_CHARACTERS);
 }

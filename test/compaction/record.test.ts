@@ -85,6 +85,11 @@ describe('the artifact ledger', () => {
     );
   });
 
+  test('a long command is cut between characters, not inside one', () => {
+    const command = `${'x'.repeat(299)}😀 and more`;
+    expect(ledgerOf(parts(used('run', { command })))[0]?.text).toBe(`${'x'.repeat(299)}…`);
+  });
+
   test('is bounded', () => {
     const many: ArtifactLedger = Array.from({ length: 500 }, (_, at) => ({
       kind: 'read',
