@@ -2,6 +2,7 @@ import type { AgentEvent, CompactionTrigger, RunStatus } from '../transcript/eve
 import type { TranscriptEntry } from '../transcript/items.ts';
 import type { Json } from '../transcript/json.ts';
 import type { Usage } from '../transcript/message.ts';
+import type { ViewCheckpoint } from '../transcript/view.ts';
 import type { ViewEdit } from '../transcript/view-edits.ts';
 import type { BudgetSettlement } from './budget-port.ts';
 import type { NewFact } from './facts-port.ts';
@@ -52,16 +53,10 @@ export interface PhaseRow {
   readonly createdAt: string;
 }
 
-/** A compaction that replaced a prefix of its session's view. */
-export interface Checkpoint {
-  readonly compactionId: string;
+/** A compaction that replaced a prefix of its session's view: one that is never shorter than an earlier one's. */
+export interface Checkpoint extends ViewCheckpoint {
   readonly trigger: CompactionTrigger;
   readonly reason: string;
-  /** What the view shows in the place of what it replaces. */
-  readonly summary: string;
-  /** Never before that of an earlier checkpoint. */
-  readonly firstKeptSeq: number;
-  readonly protectedSeqs: readonly number[];
   /** `Store.sourceHash` of what is replaced, when the plan was made. */
   readonly sourceHash: string;
   /** Estimated tokens of the request before and after. */
@@ -119,12 +114,13 @@ export interface ForkSession {
  * What compaction needs of a store.
  *
  * The revision of a session's view is `<id of the latest checkpoint, or "start">/<number of edits>`; it is kept with the
- * session, handed out when a step begins, and changes only in {@link commitPhase} with edits and {@link commitCheckpoint}.
+ * session, handed out when a step begins, and changes only in {@link commitPhase} with edits and {@link commitCheckpoint};
+ * a reset takes the latest of them back.
  */
 export interface CompactionStore {
   /** First-writer-wins on (compaction, phase). */
   commitPhase(writer: Writer, input: CommitPhase): Promise<CommittedPhase>;
-  /** Compare-and-set: the view changes here and nowhere else. First-writer-wins on the phase `result`. */
+  /** Compare-and-set on the revision and on what is replaced. First-writer-wins on the phase `result`. */
   commitCheckpoint(writer: Writer, input: CommitCheckpoint): Promise<CommittedPhase>;
   /** Phases of one compaction, in the order in which they were committed. */
   phases(compactionId: string): Promise<readonly PhaseRow[]>;

@@ -11,7 +11,7 @@ export interface RevisionParts {
   readonly edits: number;
 }
 
-/** The inverse of {@link revisionParts}. Checkpoints and edits are only ever added, so the two tell all. */
+/** The inverse of {@link revisionParts}. Within a branch checkpoints and edits are only ever added, so the two tell all. */
 export function revisionText({ compactionId, edits }: RevisionParts): string {
   return `${compactionId ?? 'start'}/${edits}`;
 }
