@@ -2,9 +2,9 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import { endGroup, guardGroup, signalGroup } from '../process-groups.ts';
 import { McpFailure } from './failure.ts';
 import { lineReader } from './lines.ts';
-import { endGroup, guardGroup, signalGroup } from './process-groups.ts';
 import { MAX_MESSAGE_BYTES, type StdioServer } from './server-settings.ts';
 
 /** Milliseconds that a server has to end by itself once its input has ended, then after SIGTERM. */

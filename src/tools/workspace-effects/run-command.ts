@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
+import { endGroup, guardGroup, signalGroup } from '../process-groups.ts';
 import { Refusal, shown } from '../refusal.ts';
 import type { Tool, ToolOutput } from '../tool.ts';
 import { createBoundedOutput } from './bounded-output.ts';
@@ -80,14 +81,15 @@ async function run(command: Command, { cwd, env, signal }: RunOptions): Promise<
   const output = createBoundedOutput();
   let stopped: Ended['stopped'];
   const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  guardGroup(child);
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => output.add(chunk));
 
   let force: NodeJS.Timeout | undefined;
   const stop = (why: 'timeout' | 'cancel'): void => {
     if (stopped !== undefined) return;
     stopped = why;
-    killGroup(child, 'SIGTERM');
-    force = setTimeout(() => killGroup(child, 'SIGKILL'), KILL_AFTER_MS);
+    signalGroup(child, 'SIGTERM');
+    force = setTimeout(() => signalGroup(child, 'SIGKILL'), KILL_AFTER_MS);
   };
   const onAbort = (): void => stop('cancel');
   const timer = setTimeout(() => stop('timeout'), (command.timeoutSecs ?? DEFAULT_SECS) * 1000);
@@ -101,7 +103,7 @@ async function run(command: Command, { cwd, env, signal }: RunOptions): Promise<
     clearTimeout(force);
     signal.removeEventListener('abort', onAbort);
     // What it left in the background would outlive the run that answers for it.
-    killGroup(child, 'SIGKILL');
+    endGroup(child);
   }
 }
 
@@ -128,15 +130,6 @@ function exit(child: ChildProcess, program: string): Promise<Pick<Ended, 'code' 
       });
     });
   });
-}
-
-function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The group is gone already.
-  }
 }
 
 function report(
