@@ -50,6 +50,12 @@ export function headingOf(line: string): string | undefined {
   return SUMMARY_HEADINGS.find(({ title, alias }) => words === plainHeading(title) || alias.includes(words))?.title;
 }
 
+/** Titles that no line of the text is the heading of. */
+export function missingHeadingsOf(text: string): readonly string[] {
+  const found = new Set(text.split('\n').map(headingOf));
+  return SUMMARY_HEADINGS.map(({ title }) => title).filter((title) => !found.has(title));
+}
+
 /** Whether a line opens a section of its own: a Markdown heading, or a line that is emphasised as a whole. */
 export function opensSection(line: string): boolean {
   const trimmed = line.trim();

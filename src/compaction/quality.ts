@@ -1,5 +1,5 @@
 import { textTokens } from '../transcript/text-tokens.ts';
-import { headingOf, SUMMARY_HEADINGS } from './headings.ts';
+import { missingHeadingsOf, SUMMARY_HEADINGS } from './headings.ts';
 import type { RecordedIdentifier } from './identifier-record.ts';
 import { holdsIdentifier } from './identifiers.ts';
 
@@ -55,12 +55,6 @@ export function gate(input: GateInput): GateReport {
   // Half of the headings is a summary with gaps; fewer is some other text.
   const unusable = fatal !== undefined || missingHeadings.length * 2 > SUMMARY_HEADINGS.length;
   return { problems, unusable, tokens, missingHeadings, missingIdentifiers, identifierRecall };
-}
-
-/** Headings that no line of the text is. */
-export function missingHeadingsOf(text: string): readonly string[] {
-  const found = new Set(text.split('\n').map(headingOf));
-  return SUMMARY_HEADINGS.map(({ title }) => title).filter((title) => !found.has(title));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { textTokens } from '../transcript/text-tokens.ts';
 import { headOf } from '../transcript/well-formed.ts';
-import { headingOf, opensSection, SUMMARY_HEADINGS } from './headings.ts';
+import { missingHeadingsOf, opensSection } from './headings.ts';
 import { greatest, RECORD_HEADING } from './identifier-record.ts';
 import { LEDGER_HEADING } from './ledger.ts';
 
@@ -24,9 +24,8 @@ export function withoutAppended(summary: string): string {
 
 /** The text with the headings that it lacks, at its end, so that every summary has all of them. */
 export function withAllHeadings(text: string): string {
-  const found = new Set(text.split('\n').map(headingOf));
-  const missing = SUMMARY_HEADINGS.filter(({ title }) => !found.has(title));
-  return [text.trim(), ...missing.map(({ title }) => `## ${title}\nNone.`)].join('\n\n').trim();
+  const missing = missingHeadingsOf(text).map((title) => `## ${title}\nNone.`);
+  return [text.trim(), ...missing].join('\n\n').trim();
 }
 
 /**
