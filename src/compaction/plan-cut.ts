@@ -6,6 +6,7 @@ import { itemsTokens, knownItemTokens } from '../transcript/item-tokens.ts';
 import { type MaintenanceOptions, maintainView } from '../transcript/maintain-view.ts';
 import { cutProtected, unansweredSeqs } from '../transcript/protected-items.ts';
 import { shrinkView } from '../transcript/shrink-view.ts';
+import { clampedFactor } from '../transcript/token-anchor.ts';
 import { buildView, type View, viewTokens } from '../transcript/view.ts';
 import type { ViewEdit } from '../transcript/view-edits.ts';
 import type { CompactionConfig } from './config.ts';
@@ -43,13 +44,9 @@ export interface PlanInput {
    * when it refused the request. All figures of the plan are corrected by the factor that it implies.
    */
   readonly tokens?: number;
-  /** Factor of the model, used where `tokens` is absent. */
-  readonly calibration?: number;
   readonly trigger: CompactionTrigger;
   /** Run whose messages are not answered yet; absent when the session is idle. */
   readonly openRunId?: string;
-  /** Items that no summary may replace (open approvals). */
-  readonly protect?: readonly number[];
   readonly config: Pick<CompactionConfig, 'maxHistoryTurns' | 'keepRecentMessages' | 'compactThinking'>;
   readonly semanticOf?: MaintenanceOptions['semanticOf'];
   readonly maxMediaBytes?: number;
@@ -145,10 +142,10 @@ interface Scale {
   readonly outputCap: number;
 }
 
-function scaleOf({ view, window, systemTokens, toolsTokens, tokens, calibration }: PlanInput): Scale {
+function scaleOf({ view, window, systemTokens, toolsTokens, tokens }: PlanInput): Scale {
   const base = systemTokens + toolsTokens;
   const raw = Math.max(1, base + viewTokens(view));
-  const factor = tokens === undefined ? clamped(calibration ?? 1) : clamped(tokens / raw);
+  const factor = tokens === undefined ? 1 : clampedFactor(tokens / raw);
   const uncorrected = (real: number): number => Math.max(1, Math.floor(real / factor));
   const threshold = uncorrected(window.hardThreshold);
   return {
@@ -163,11 +160,6 @@ function scaleOf({ view, window, systemTokens, toolsTokens, tokens, calibration 
     summary: Math.max(MIN_SUMMARY, uncorrected(Math.min(MAX_SUMMARY, window.budget * SUMMARY_SHARE))),
     outputCap: uncorrected(window.toolOutputCap),
   };
-}
-
-/** As the calibration is: beyond it a figure says that something else is wrong. */
-function clamped(factor: number): number {
-  return Number.isFinite(factor) ? Math.min(2, Math.max(0.5, factor)) : 1;
 }
 
 function measured({ tokensBefore, factor }: Scale): Measured {
@@ -223,7 +215,7 @@ function cutFor(input: PlanInput, scale: Scale): CutPoint | undefined {
  * Messages of the open run, as far as they have room: its first, which is the task, then the newest. A run may be steered
  * hundreds of times; what is beyond the room is summarised with its exact names.
  */
-function protectedSeqs({ view, openRunId, protect }: PlanInput, { budget }: Scale): readonly number[] {
+function protectedSeqs({ view, openRunId }: PlanInput, { budget }: Scale): readonly number[] {
   const open = unansweredSeqs(view.input.entries, openRunId);
   const sizes = new Map(view.parts.map(({ seq, item }) => [seq, knownItemTokens(cutProtected(item, budget))]));
   const shown = open.filter((seq) => sizes.has(seq));
@@ -235,7 +227,7 @@ function protectedSeqs({ view, openRunId, protect }: PlanInput, { budget }: Scal
     if (room < 0 && kept.length > 0) break;
     kept.push(seq);
   }
-  return [...new Set([...kept, ...(protect ?? [])])].sort((a, b) => a - b);
+  return kept.sort((a, b) => a - b);
 }
 
 /** Tokens of what a summary would stand for: the dropped items and the summary before. */

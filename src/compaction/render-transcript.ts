@@ -9,8 +9,6 @@ export interface RenderOptions {
   /** Tokens that one tool output, or one text, may take. */
   readonly outputTokens: number;
   readonly textTokens: number;
-  /** Also what the model thought; default false. */
-  readonly reasoning?: boolean;
 }
 
 /** Tokens of one argument of a call. */
@@ -70,15 +68,12 @@ function lines(item: AgentItem, names: ReadonlyMap<string, string>, options: Ren
       return item.calls.map(callLine);
     case 'tool_result_batch':
       return item.results.map((result) => resultLine(result, names, options));
-    case 'reasoning_summary':
-      return options.reasoning === true && item.text !== ''
-        ? [`assistant thought: ${cut(item.text, options.textTokens)}`]
-        : [];
     case 'builtin_tool_event': {
       const did = item.phase === 'call' ? 'the provider ran' : 'the provider’s tool answered:';
       return [`${did} ${item.name}, ${cut(JSON.stringify(item.payload), options.outputTokens)}`];
     }
-    // The earlier summary is told apart from the items.
+    // What the model thought is its own, and the earlier summary is told apart from the items.
+    case 'reasoning_summary':
     case 'compaction_summary':
       return [];
     default:

@@ -42,7 +42,7 @@ export interface RequestEstimate {
 
 /** The one estimate of a request: for triggers, cut points and summariser budgets. */
 export function estimateRequest(input: EstimateInput): RequestEstimate {
-  const factor = clamped(input.calibration ?? 1);
+  const factor = clampedFactor(input.calibration ?? 1);
   const rawTokens = input.baseTokens + total(input.itemTokens, 0);
   const anchor = input.anchor;
   if (anchor === undefined || !counts(anchor, input)) {
@@ -81,13 +81,14 @@ const MIN_TOKENS = 200;
  * @param previous `undefined` before the first report, which then counts in full.
  */
 export function calibrate(previous: number | undefined, actualTokens: number, estimatedTokens: number): number {
-  const before = clamped(previous ?? 1);
+  const before = clampedFactor(previous ?? 1);
   if (!(estimatedTokens >= MIN_TOKENS) || !isKnown(actualTokens, estimatedTokens)) return before;
-  const ratio = clamped(actualTokens / estimatedTokens);
-  return previous === undefined ? ratio : clamped(before + NEWEST * (ratio - before));
+  const ratio = clampedFactor(actualTokens / estimatedTokens);
+  return previous === undefined ? ratio : clampedFactor(before + NEWEST * (ratio - before));
 }
 
-function clamped(factor: number): number {
+/** A correction of estimates within 0.5–2: beyond it, or where it is no number, something else is wrong. */
+export function clampedFactor(factor: number): number {
   return Number.isFinite(factor) ? Math.min(2, Math.max(0.5, factor)) : 1;
 }
 
