@@ -336,12 +336,13 @@ interface Piece {
 /** The transcript in pieces of whole groups that fit into `room`, outputs cut as little as the number of pieces allows. */
 function piecesOf(parts: readonly ViewPart[], room: number): readonly Piece[] {
   const limit = Math.max(MIN_PIECE, room);
+  let pieces: readonly Piece[] = [];
   for (const caps of CAPS) {
     const bounded = { outputTokens: Math.min(caps.outputTokens, limit), textTokens: Math.min(caps.textTokens, limit) };
-    const pieces = packed(parts, bounded, limit);
-    if (pieces.length <= MAX_PIECES && pieces.every(({ text }) => textTokens(text) <= limit)) return pieces;
+    pieces = packed(parts, bounded, limit);
+    if (pieces.length <= MAX_PIECES && pieces.every(({ text }) => textTokens(text) <= limit)) break;
   }
-  return packed(parts, { outputTokens: 40, textTokens: 120 }, limit);
+  return pieces;
 }
 
 function packed(
