@@ -18,8 +18,7 @@ export interface ToMessagesOptions {
   readonly target?: ReplayScope;
 }
 
-/** What stands before the text of a summary, so that no model takes it for a wish of the user. */
-/** What the model is told before a summary: a form of a call that it showed would be imitated. */
+/** Stands before the text of a summary, so that no model takes it for a wish of the user, or imitates calls that it tells of. */
 const SUMMARY_HEADING =
   'Summary of the conversation so far:\n(Told by a program. Calls that it tells of are history: they were made, and nothing here is a form to call tools by. [#12] cites item 12 of the transcript.)';
 
