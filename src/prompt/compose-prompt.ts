@@ -60,18 +60,16 @@ export async function composePrompt(
   for (const file of INSTRUCTION_FILES) {
     parts.push(...filePart(file, await input.readFile(file), input.instructionTokens ?? INSTRUCTION_TOKENS));
   }
-  const memories = memoryParts(
-    fileMemory(await input.readFile(MEMORY_FILE), input.memoryTokens ?? MEMORY_TOKENS),
-    chosenMemories(input.memories ?? [], input.storedMemoryTokens ?? STORED_MEMORY_TOKENS),
-  );
-  parts.push(...memories.parts, ...environmentPart(input.environment ?? {}));
+  const own = fileMemory(await input.readFile(MEMORY_FILE), input.memoryTokens ?? MEMORY_TOKENS);
+  const { chosen, omitted } = chosenMemories(input.memories ?? [], input.storedMemoryTokens ?? STORED_MEMORY_TOKENS);
+  parts.push(...memoryParts([...own, ...chosen]), ...environmentPart(input.environment ?? {}));
   const text = parts.map((part) => part.text).join('\n\n');
   return Object.freeze({
     schemaVersion: 1,
     text,
     hash: createHash('sha256').update(text).digest('hex'),
     parts: Object.freeze(parts.map((part) => Object.freeze(part))),
-    omittedMemories: Object.freeze(memories.omitted),
+    omittedMemories: Object.freeze(omitted),
   });
 }
 
@@ -101,32 +99,26 @@ interface Body {
   readonly cut: boolean;
 }
 
-interface ChosenMemories {
-  readonly chosen: readonly Body[];
-  readonly omitted: readonly string[];
-}
-
 /** The heading stands once, in front of whatever comes first; both budgets leave room for it. */
-function memoryParts(
-  file: Body | undefined,
-  { chosen, omitted }: ChosenMemories,
-): { readonly parts: readonly PromptPart[]; readonly omitted: readonly string[] } {
-  const bodies = [...(file === undefined ? [] : [file]), ...chosen];
-  const parts = bodies.map(({ source, text, cut }, i) =>
+function memoryParts(bodies: readonly Body[]): readonly PromptPart[] {
+  return bodies.map(({ source, text, cut }, i) =>
     part('memory', source, i === 0 ? `${MEMORY_HEADING}\n\n${text}` : text, cut),
   );
-  return { parts, omitted };
 }
 
-function fileMemory(content: string | undefined, maxTokens: number): Body | undefined {
+/** `MEMORY.md`, where there is anything in it that has room. */
+function fileMemory(content: string | undefined, maxTokens: number): readonly Body[] {
   const body = plain(content);
   const room = maxTokens - HEADING_TOKENS;
-  if (body === '' || room <= 0) return undefined;
+  if (body === '' || room <= 0) return [];
   const { text, cut } = truncateOutput(body, { maxTokens: room, readBy: `read_file on ${MEMORY_FILE}` });
-  return text === '' ? undefined : { source: MEMORY_FILE, text, cut };
+  return text === '' ? [] : [{ source: MEMORY_FILE, text, cut }];
 }
 
-function chosenMemories(stored: readonly StoredMemory[], maxTokens: number): ChosenMemories {
+function chosenMemories(
+  stored: readonly StoredMemory[],
+  maxTokens: number,
+): { readonly chosen: readonly Body[]; readonly omitted: readonly string[] } {
   const chosen: Body[] = [];
   const omitted: string[] = [];
   let left = maxTokens - HEADING_TOKENS;
