@@ -6,7 +6,8 @@ import {
   pendingApprovalsQuery,
   resolveApprovalUpdate,
 } from '../contract/messages.ts';
-import type { OpenApproval, Store } from '../store/store.ts';
+import type { OpenApproval } from '../store/approvals-port.ts';
+import type { Store } from '../store/store.ts';
 import type { JsonObject } from '../transcript/json.ts';
 import { withPatience } from './accept.ts';
 import { translate } from './temporal-errors.ts';

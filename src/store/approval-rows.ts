@@ -1,10 +1,10 @@
 import type { JoinBuilder, Kysely } from 'kysely';
 import type { AgentEvent } from '../transcript/events.ts';
+import type { OpenApproval } from './approvals-port.ts';
 import { prepared, type Value } from './prepared.ts';
 import { storable } from './readable-text.ts';
 import type { Schema } from './schema.ts';
 import type { SessionWrite } from './session-write.ts';
-import type { OpenApproval } from './store.ts';
 
 type Asked = Extract<AgentEvent, { type: 'approval_requested' }>;
 type Decided = Extract<AgentEvent, { type: 'approval_resolved' }>;

@@ -75,6 +75,9 @@ export function createStore(database: Database, storeId: string): Store {
     facts: (query) => read((db) => factsOf(db, query)),
     setFactStatus: (factId, status) => setFactStatus(database, factId, status),
 
+    openApprovals: (sessionId) => read((db) => openApprovals(db, sessionId)),
+    grants: (sessionId) => read((db) => grantsOf(db, sessionId)),
+
     reserveBudget: (writer, input) => reserveBudget(target(writer, input.ref), input),
     budgets: (runId) => read((db) => budgetsOf(db, runId)),
 
@@ -99,8 +102,6 @@ export function createStore(database: Database, storeId: string): Store {
     lateResults: (sessionId) => read((db) => lateResults(db, sessionId)),
     branchEffects: (sessionId, at) => read((db) => branchEffects(db, sessionId, at)),
     hasActed: (runId, fromStep) => read((db) => hasActed(db, runId, fromStep)),
-    grants: (sessionId) => read((db) => grantsOf(db, sessionId)),
-    openApprovals: (sessionId) => read((db) => openApprovals(db, sessionId)),
     toolOutput: (sessionId, callId, range) => read((db) => readOutput(db, sessionId, callId, range)),
 
     onChange: (runId, listener) =>

@@ -9,6 +9,7 @@ import type {
 } from '../transcript/items.ts';
 import type { Json, JsonObject } from '../transcript/json.ts';
 import type { Usage } from '../transcript/message.ts';
+import type { ApprovalStore } from './approvals-port.ts';
 import type { BudgetSettlement, BudgetStore } from './budget-port.ts';
 import type { CompactionStore } from './compaction-port.ts';
 import type { FactStore } from './facts-port.ts';
@@ -196,20 +197,6 @@ export interface LateResult {
   readonly result: ToolResult;
 }
 
-/** A call that waits for somebody's approval. Times are ISO 8601 UTC. */
-export interface OpenApproval {
-  readonly sessionId: string;
-  readonly runId: string;
-  readonly step: number;
-  readonly callId: string;
-  readonly name: string;
-  /** One line for people. */
-  readonly label: string;
-  readonly argumentsHash: string;
-  readonly deadline: string;
-  readonly askedAt: string;
-}
-
 export interface SettleBatch {
   readonly ref: RunRef;
   readonly step: number;
@@ -351,7 +338,7 @@ export interface DeltaPage {
  * asked for. A closed run accepts no write and tells its status. Rejections are {@link StoreError}s; anything else is a
  * bug of the store.
  */
-export interface Store extends CompactionStore, FactStore, BudgetStore, ResetStore {
+export interface Store extends CompactionStore, FactStore, ApprovalStore, BudgetStore, ResetStore {
   identity(): Promise<StoreIdentity>;
   /** Binds an unbound store. Rejects with `StoreMismatch` when it belongs to another namespace. */
   bindNamespace(namespaceId: string): Promise<void>;
@@ -414,10 +401,6 @@ export interface Store extends CompactionStore, FactStore, BudgetStore, ResetSto
   lateResults(sessionId: string): Promise<readonly LateResult[]>;
   /** Whether a call of the run that is not read-only began in `fromStep` or later. */
   hasActed(runId: string, fromStep: number): Promise<boolean>;
-  /** Names of tools that somebody approved for the whole session. */
-  grants(sessionId: string): Promise<readonly string[]>;
-  /** Calls of open runs that nobody has decided on, of one session or of all, the nearest deadline first. */
-  openApprovals(sessionId?: string): Promise<readonly OpenApproval[]>;
   /** A range of characters of a call's whole output, in UTF-16 units. */
   toolOutput(
     sessionId: string,
