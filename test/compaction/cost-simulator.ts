@@ -162,7 +162,7 @@ export interface CostRow {
 
 export function costRows(): readonly CostRow[] {
   return PRICE_TABLES.flatMap((table) =>
-    [...WORKLOADS].map((workload) => ({
+    WORKLOADS.map((workload) => ({
       table: table.name,
       workload: workload.name,
       usd: usdOf((policy) => workloadUsd(workload, table, policy)),

@@ -10,19 +10,11 @@ import type { AgentItem, TranscriptEntry } from '../../src/transcript/items.ts';
 import { textTokens } from '../../src/transcript/text-tokens.ts';
 import { buildView, type View, type ViewCheckpoint, viewTokens } from '../../src/transcript/view.ts';
 import type { ViewEdit } from '../../src/transcript/view-edits.ts';
+import { pick, seededRandom } from '../fakes/random.ts';
 import { assistant, call, calls, result, results, user } from '../transcript/arbitraries.ts';
 
 const WORDS = `the server answered with a plain list of words that nobody needs and the tool went on to tell more about
 nothing in particular while the day passed`.split(/\s/);
-
-/** A linear congruential generator: the same numbers in each run. */
-export function rng(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
 
 function fact(n: number): string {
   const forms = [`src/m${n}/f-${n}.ts`, `INV-${4000 + n * 7}`, `${100000 + n * 7919}`, `${8000 + n}-K`];
@@ -81,7 +73,7 @@ const RUN = 'run';
 class Session {
   private readonly writer: Writer;
   private readonly window = windowBudget({ window: 8000, maxOutputTokens: 500 });
-  private readonly random = rng(7);
+  private readonly random = seededRandom(7);
   private readonly entries: TranscriptEntry[] = [];
   private readonly edits: ViewEdit[] = [];
   private readonly planted: string[] = [];
@@ -175,7 +167,7 @@ class Session {
 
   private filler(length: number): string {
     let text = '';
-    while (text.length < length) text += `${WORDS[Math.floor(this.random() * WORDS.length)]} `;
+    while (text.length < length) text += `${pick(this.random, WORDS)} `;
     return text;
   }
 
