@@ -6,12 +6,12 @@ import { setStatus } from './approval-rows.ts';
 import { noteTaken, takenBy } from './messages.ts';
 import { closeOpenBatch } from './open-batch.ts';
 import { prepared, type Value } from './prepared.ts';
-import { noteBranchTold } from './read-branch.ts';
 import { isClosed, type Run } from './run-state.ts';
 import { type RunWrite, writeRun } from './run-write.ts';
 import type { RequestsTable } from './schema.ts';
 import type { SessionWrite } from './session-write.ts';
 import type { BeginStep, BegunStep, Writer } from './store.ts';
+import { noteBranchTold, noteLateTold } from './told-rows.ts';
 
 /**
  * See {@link Store.beginStep}. Does not wait for the disk: nothing outside knows of it before the step's response is
@@ -69,21 +69,11 @@ async function begin(write: SessionWrite, input: BeginStep): Promise<void> {
   await appendItems(write, { runId, step: input.step }, await notTaken(write, runId, input.append));
   if (input.toldBranch !== undefined) await noteBranchTold(write, input.toldBranch);
   await appendEvents(write, runId, input.events);
-  if (input.toldLate !== undefined) await noteTold(write, input.toldLate);
+  if (input.toldLate !== undefined) await noteLateTold(write, input.toldLate);
   for (const messageId of input.joined) await noteTaken(write, runId, { messageId, mode: 'steer' });
   const { owner, activityId, attempt, sessionId } = write.writer;
   const begun = { owner, activityId, attempt, head: write.lastSeq, at: write.at };
   await putRequest(write.trx, { runId, step: input.step, sessionId, ...begun });
-}
-
-async function noteTold(write: SessionWrite, callIds: readonly string[]): Promise<void> {
-  if (callIds.length === 0) return;
-  await write.trx
-    .updateTable('tool_effects')
-    .set({ late_told_at: write.at })
-    .where('session_id', '=', write.writer.sessionId)
-    .where('call_id', 'in', callIds)
-    .execute();
 }
 
 /** A message is in the transcript once, however often it is handed in. */

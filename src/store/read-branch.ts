@@ -4,7 +4,6 @@ import { chunked } from './chunked.ts';
 import { textOf } from './readable-text.ts';
 import type { BranchEffect } from './reset-port.ts';
 import type { Schema } from './schema.ts';
-import type { SessionWrite } from './session-write.ts';
 
 /** See {@link ResetStore.branchEffects}. */
 export async function branchEffects(
@@ -72,16 +71,4 @@ async function untoldOf(
     for (const row of rows) found.set(row.call_id, row.stored_json === null ? undefined : JSON.parse(row.stored_json));
   }
   return found;
-}
-
-/** The last appended item tells the model of these calls. */
-export async function noteBranchTold(write: SessionWrite, callIds: readonly string[]): Promise<void> {
-  for (const ids of chunked(callIds)) {
-    await write.trx
-      .updateTable('tool_effects')
-      .set({ branch_told_seq: write.lastSeq })
-      .where('session_id', '=', write.writer.sessionId)
-      .where('call_id', 'in', ids)
-      .execute();
-  }
 }
