@@ -6,7 +6,7 @@ import type { ForkSession } from './compaction-port.ts';
 import { type Database, guarded, timestamp } from './database.ts';
 import { StoreError } from './errors.ts';
 import { factId } from './fact-id.ts';
-import { insertRun } from './open-run.ts';
+import { insertFinishedRun } from './open-run.ts';
 import { checkpointOf } from './read-checkpoints.ts';
 import { toFactRow } from './read-facts.ts';
 import { entriesOf } from './read-transcript.ts';
@@ -89,12 +89,7 @@ async function makeTarget({ trx, input, at }: Fork): Promise<void> {
   }
   const writer = { sessionId: toSessionId, owner: 'fork' };
   const config = { forkedFrom: fromSessionId, atSeq };
-  await insertRun({ trx, at, writer }, { runId, agent: 'fork', model: '', config });
-  await trx
-    .updateTable('agent_runs')
-    .set({ status: 'completed', completed_at: at })
-    .where('run_id', '=', runId)
-    .execute();
+  await insertFinishedRun({ trx, at, writer }, { runId, agent: 'fork', config });
 }
 
 async function copyItems({ trx, input }: Fork): Promise<void> {

@@ -1,6 +1,6 @@
 import { appendItems } from './append-items.ts';
 import type { Database } from './database.ts';
-import { insertRun, titleOf } from './open-run.ts';
+import { insertFinishedRun, titleOf } from './open-run.ts';
 import { refused } from './refusals.ts';
 import { writeSession } from './session-write.ts';
 import type { ImportSession } from './store.ts';
@@ -15,12 +15,7 @@ export async function importSession(database: Database, input: ImportSession): P
     writer,
     async (write) => {
       if (write.lastSeq > 0) throw refused(`Session ${sessionId} exists already; import into a new one.`);
-      await insertRun(write, { runId, agent: 'import', model: '', config: {} });
-      await write.trx
-        .updateTable('agent_runs')
-        .set({ status: 'completed', completed_at: write.at })
-        .where('run_id', '=', runId)
-        .execute();
+      await insertFinishedRun(write, { runId, agent: 'import', config: {} });
       const first = items.find((item) => item.kind === 'user_message');
       if (first !== undefined) write.title = titleOf(first.content);
       for (const item of items) await appendItems(write, { runId, step: 0 }, [item]);

@@ -10,6 +10,7 @@ import { messageOutcome, runOfMessage } from './read-messages.ts';
 import { textOf } from './readable-text.ts';
 import { refused } from './refusals.ts';
 import { checkStore, isClosed, runById } from './run-state.ts';
+import type { AgentRunsTable } from './schema.ts';
 import { type SessionWrite, writeSession } from './session-write.ts';
 import type { AcceptedMessage, MessageOutcome, OpenedRun, OpenRun, Writer } from './store.ts';
 import { supersede } from './supersede.ts';
@@ -96,10 +97,21 @@ function openingEvents({ runId, message, agent, model, queued }: OpenRun): reado
   ];
 }
 
-/** Writes the row of a run that begins. */
-export async function insertRun(
-  write: Pick<SessionWrite, 'trx' | 'at'> & { readonly writer: Pick<Writer, 'sessionId' | 'owner'> },
+/** What writing the row of a run needs to know of its transaction. */
+type RowWrite = Pick<SessionWrite, 'trx' | 'at'> & { readonly writer: Pick<Writer, 'sessionId' | 'owner'> };
+
+/** Writes the row of a run under which items stand that no model said here, such as imported ones: it is over at once. */
+export async function insertFinishedRun(
+  write: RowWrite,
+  { runId, agent, config }: Pick<OpenRun, 'runId' | 'agent' | 'config'>,
+): Promise<void> {
+  await insertRun(write, { runId, agent, model: '', config }, { status: 'completed', completed_at: write.at });
+}
+
+async function insertRun(
+  write: RowWrite,
   input: Pick<OpenRun, 'runId' | 'agent' | 'model' | 'config'>,
+  state: Pick<AgentRunsTable, 'status' | 'completed_at'> = { status: 'running', completed_at: null },
 ): Promise<void> {
   const { sessionId, owner } = write.writer;
   const last = await write.trx
@@ -115,12 +127,11 @@ export async function insertRun(
       run_id: input.runId,
       session_id: sessionId,
       run_number: (last?.run_number ?? 0) + 1,
-      status: 'running',
+      ...state,
       agent: input.agent,
       model: input.model,
       owner,
       started_at: write.at,
-      completed_at: null,
       config_json: JSON.stringify(input.config),
       steps: 0,
       input_tokens: 0,
