@@ -1,16 +1,8 @@
-import { StoreError } from './errors.ts';
-
-interface Ruling {
-  readonly says: string;
-  readonly hint: string;
-  readonly retryable: boolean;
-}
+import { type Ruling, refusedStatement, unavailable } from './unavailable.ts';
 
 const SERVER = 'Check that the PostgreSQL server runs and that HOLDFAST_STORE names its host, port and database.';
 const LOGIN = 'Check the user, the password and the rights in HOLDFAST_STORE.';
 const BUSY = 'Wait a moment; if it stays, look at the load and the connection limit of the server.';
-
-const OTHER_TABLES = 'Use the release that wrote the store, or restore a backup; if neither helps, please report it.';
 
 /** SQLSTATE codes and classes that mean the world is in the way (PostgreSQL manual, appendix A). */
 const BY_STATE: Readonly<Record<string, Ruling>> = {
@@ -51,10 +43,7 @@ const PHRASES =
 export function translatePostgres(error: unknown, location: string): unknown {
   const ruling = rulingOf(error);
   if (ruling === undefined) return error;
-  return new StoreError('StoreUnavailable', `The store ${location} ${ruling.says}.`, ruling.hint, {
-    cause: error,
-    retryable: ruling.retryable,
-  });
+  return unavailable(location, ruling, error);
 }
 
 function rulingOf(error: unknown): Ruling | undefined {
@@ -64,12 +53,4 @@ function rulingOf(error: unknown): Ruling | undefined {
   if (error instanceof AggregateError) return error.errors.map(rulingOf).find((found) => found !== undefined);
   if (code.length === 5) return BY_STATE[code] ?? BY_STATE[code.slice(0, 2)] ?? refusedStatement(error);
   return PHRASES.test(error.message) ? UNREACHABLE : undefined;
-}
-
-/**
- * Any other state: the database's tables are not those of this release (somebody changed them), or a statement of ours
- * is wrong. Asking again changes neither.
- */
-function refusedStatement(error: Error): Ruling {
-  return { says: `refused a statement (${error.message})`, hint: OTHER_TABLES, retryable: false };
 }

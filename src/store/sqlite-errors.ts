@@ -1,14 +1,7 @@
 import SqliteDatabase from 'better-sqlite3';
-import { StoreError } from './errors.ts';
-
-interface Ruling {
-  readonly says: string;
-  readonly hint: string;
-  readonly retryable: boolean;
-}
+import { type Ruling, refusedStatement, unavailable } from './unavailable.ts';
 
 const RESTORE = 'Restore a backup of the file, or point HOLDFAST_STORE at another one; nothing was changed.';
-const OTHER_TABLES = 'Use the release that wrote the store, or restore a backup; if neither helps, please report it.';
 const PERMISSION = 'Give this user read and write permission on the file and its folder, or set HOLDFAST_STORE.';
 
 /** Primary SQLite result codes that mean the world is in the way (https://www.sqlite.org/rescode.html). */
@@ -47,22 +40,11 @@ const FILE_RULINGS: Readonly<Record<string, Ruling>> = {
   ENOSPC: { says: 'cannot grow: the disk is full', hint: 'Free some room; the run waits.', retryable: true },
 };
 
-/**
- * Anything else: the file's tables are not those of this release (another program changed them), or a statement of ours
- * is wrong. Asking again changes neither.
- */
-function refusedStatement(error: Error): Ruling {
-  return { says: `refused a statement (${error.message})`, hint: OTHER_TABLES, retryable: false };
-}
-
 /** What better-sqlite3 or the file system threw about the store at `location`, as a `StoreError`; else unchanged. */
 export function translateSqlite(error: unknown, location: string): unknown {
   const ruling = rulingOf(error);
   if (ruling === undefined) return error;
-  return new StoreError('StoreUnavailable', `The store ${location} ${ruling.says}.`, ruling.hint, {
-    cause: error,
-    retryable: ruling.retryable,
-  });
+  return unavailable(location, ruling, error);
 }
 
 /** Whether another connection holds the write lock. */
