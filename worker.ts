@@ -130,7 +130,8 @@ async function prepareNamespace({ connection: options, namespace, deps }: Holdfa
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const loaded = await loadConfig({ folder: env.HOLDFAST_FOLDER || process.cwd(), env });
   const secrets = secretValues(loaded.config, env);
-  const log = createLogger({ destination: 'stderr', secrets });
+  const { logLevel } = loaded.config;
+  const log = createLogger({ destination: 'stderr', secrets, ...(logLevel === undefined ? {} : { level: logLevel }) });
   const temporal = (await connectionFromEnvironment(env)) ?? LOCAL;
   const chosen = await resolveModel({ config: loaded.config, env });
   const providers = await buildProviders(loaded.config, env, chosen.name);
@@ -138,12 +139,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const store = await openStore(loaded.store);
   const allowEffects = true;
   const mcp = configuredMcpServers(loaded, { env, log, allowEffects });
-  const configured = configuredAgents(loaded, {
-    store,
-    allowEffects,
-    env,
-    mcp,
-  });
+  const configured = configuredAgents(loaded, { store, allowEffects, env, mcp });
   Runtime.install({ logger: runtimeLogger(log), telemetryOptions: { logging: { forward: {}, filter: 'WARN' } } });
   const worker = await startWorker({
     connection: temporal.connection as NativeConnectionOptions,

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ANSWER, jsonLines, QUESTION, type Running, Workspace } from './workspace.ts';
 
@@ -8,6 +10,7 @@ describe('beside holdfast dev', () => {
   let dev: Running;
   beforeAll(async () => {
     workspace = new Workspace();
+    writeFileSync(join(workspace.folder, 'holdfast.config.ts'), "export default { logLevel: 'warn' };\n");
     dev = workspace.start(['dev']);
     await dev.printed('Ctrl-C stops both');
   });
@@ -45,6 +48,10 @@ describe('beside holdfast dev', () => {
     const findings: { verdict: string }[] = JSON.parse(doctor?.out ?? '');
     expect(findings.filter(({ verdict }) => verdict === 'wrong')).toEqual([]);
     expect(doctor?.code).toBe(0);
+  });
+
+  test('its log has nothing below the level of the config', () => {
+    expect(readFileSync(join(workspace.folder, '.holdfast/logs/worker.log'), 'utf8')).not.toContain('"level":30');
   });
 
   test('Ctrl-C ends it in good order and leaves nothing running', async () => {
