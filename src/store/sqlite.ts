@@ -1,5 +1,5 @@
 import { chmod, mkdir, stat } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import SqliteDatabase from 'better-sqlite3';
 import {
@@ -15,6 +15,7 @@ import type { Database } from './database.ts';
 import type { Schema } from './schema.ts';
 import { isBusy, translateSqlite } from './sqlite-errors.ts';
 import { watchDataVersion } from './sqlite-watch.ts';
+import { type Ruling, unavailable } from './unavailable.ts';
 
 export interface SqliteOptions {
   readonly now: () => number;
@@ -27,11 +28,25 @@ export interface SqliteOptions {
 /** The driver blocks the event loop while SQLite waits for a lock, so it waits this long only; the rest is ours. */
 const BLOCKING_WAIT_MS = 5;
 
+/** SQLite's name for a database that one connection has in memory. A store has several; theirs would be a file so named. */
+const IN_MEMORY = ':memory:';
+
+const NOT_IN_MEMORY: Ruling = {
+  says: 'would live in memory, where no other process finds it',
+  hint: 'Set HOLDFAST_STORE to the path of a file or to a postgres:// URL.',
+  retryable: false,
+};
+
 const WRITER_PRAGMAS = ['journal_mode = WAL', 'synchronous = FULL', 'foreign_keys = ON'];
 
-/** Opens the file, making it and its folder (mode 0700) where missing. Rejects with what the driver threw. */
+/**
+ * Opens the file, making it and its folder (mode 0700) where missing. Rejects with what the driver threw.
+ *
+ * @throws StoreError `StoreUnavailable` for SQLite's name of a database in memory.
+ */
 export async function openSqlite(path: string, options: SqliteOptions): Promise<Database> {
   const location = resolve(path);
+  if (basename(location) === IN_MEMORY) throw unavailable(path, NOT_IN_MEMORY);
   await mkdir(dirname(location), { recursive: true, mode: 0o700 });
   const isNew = (await stat(location).catch(() => undefined)) === undefined;
   const write = await whenFree(options.busyTimeoutMs, () => connect(location, WRITER_PRAGMAS));

@@ -20,7 +20,7 @@ export function refusedStatement(error: Error): Ruling {
   };
 }
 
-/** What a driver threw about the store at `location`. */
-export function unavailable(location: string, { says, hint, retryable }: Ruling, cause: unknown): StoreError {
+/** The error of the store at `location`; `cause`: what a driver threw, if one did. */
+export function unavailable(location: string, { says, hint, retryable }: Ruling, cause?: unknown): StoreError {
   return new StoreError('StoreUnavailable', `The store ${location} ${says}.`, hint, { cause, retryable });
 }

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   chownSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -67,6 +68,12 @@ describe('a SQLite store in a bad place', () => {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, '');
     await expect(openStore(join(file, 'holdfast.db'))).rejects.toMatchObject({ ...clear, retryable: false });
+  });
+
+  test("SQLite's name of a database in memory is refused, and no file gets that name", async () => {
+    const path = join(dirname(await location()), ':memory:');
+    await expect(openStore(path)).rejects.toMatchObject({ ...clear, retryable: false });
+    expect(existsSync(path)).toBe(false);
   });
 
   test('a full disk is waited out: the write that finds it is not half done, and later ones pass', async () => {
