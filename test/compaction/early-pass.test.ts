@@ -15,7 +15,7 @@ test('docs/compaction.md has the table that this prints', () => {
 });
 
 /** Rows of Markdown tables without the blanks that line them up; the line under the head is left out. */
-function rowsOf(markdown: string): readonly string[] {
+function rowsOf(markdown: string): string[] {
   const rows = markdown.split('\n').filter((line) => line.startsWith('|') && !line.includes('---'));
   return rows.map((line) => line.replace(/ +/g, ' '));
 }
