@@ -31,8 +31,8 @@ export async function runCompaction({ input, provider, check = {} }: Case): Prom
   const automatic = AUTOMATIC.some((key) => check[key] !== undefined);
   const named = TARGETS.filter((target) => target === provider);
   const forms: Observation[] = [];
+  const { mustAsk } = compactionScript(compactionInput(input));
   for (const words of named.length === 0 ? TARGETS : named) {
-    const { mustAsk } = compactionScript(compactionInput(input));
     if (!mustAsk) forms.push(observed(await runForm(words, input, false), words));
     if (mustAsk || !automatic) forms.push(observed(await runForm(words, input, true), words));
   }
@@ -45,8 +45,6 @@ export interface CompactionRun {
   readonly end: SessionEnd;
   readonly script: CompactionScript;
   readonly input: Obj;
-  readonly target: Target;
-  readonly lab: Pick<Lab, 'provider' | 'model'>;
   readonly systemText: string;
   /** The agent's requests, in order; the last is the one that a check speaks of. */
   readonly agentRequests: readonly SeenRequest[];
@@ -67,17 +65,15 @@ export async function runForm(words: string, given: Obj, asks: boolean): Promise
       end.requests
         .filter(({ asked }) => isSummarising(asked) === summarising)
         .map(({ body }) => ({ api: target.api, body }));
-    const systemText = transcript.systemTexts.join('\n\n').trim();
+    const summaryRequests = of(true);
     return {
       end,
       script,
       input,
-      target,
-      lab,
-      systemText,
+      systemText: transcript.systemTexts.join('\n\n').trim(),
       agentRequests: of(false),
-      summaryRequests: of(true),
-      broken: brokenOf(lab, target, end, of(true)),
+      summaryRequests,
+      broken: brokenOf(lab, target, end, summaryRequests),
     };
   } finally {
     await lab.close();

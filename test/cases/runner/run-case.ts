@@ -8,36 +8,32 @@ import { runAnswerIn } from './stream-in.ts';
 import { runToolCase } from './tool.ts';
 import { runTranscriptIn } from './transcript-in.ts';
 
-/** How one case went. `skipped`: it has no check. */
+/** How one case went. `skipped`: it has no check; one that has a check always runs. */
 export type Outcome =
   | { readonly status: 'passed' }
   | { readonly status: 'failed'; readonly problems: readonly string[] }
-  | { readonly status: 'skipped'; readonly why: string };
-
-interface Kind {
-  readonly run: (one: Case) => Promise<Observation>;
-}
+  | { readonly status: 'skipped' };
 
 /** What each kind of case goes through. */
-const KINDS: Readonly<Record<string, Kind>> = {
-  'transcript-in': { run: runTranscriptIn },
-  'stream-in': { run: runAnswerIn },
-  'response-in': { run: runAnswerIn },
-  'error-in': { run: runErrorIn },
-  schema: { run: runSchema },
-  tool: { run: runToolCase },
-  compaction: { run: runCompaction },
+const KINDS: Readonly<Record<string, (one: Case) => Promise<Observation>>> = {
+  'transcript-in': runTranscriptIn,
+  'stream-in': runAnswerIn,
+  'response-in': runAnswerIn,
+  'error-in': runErrorIn,
+  schema: runSchema,
+  tool: runToolCase,
+  compaction: runCompaction,
 };
 
 /** Runs one case. Never rejects: a crash is a failure of the case. */
 export async function runCase(one: Case): Promise<Outcome> {
-  if (one.check === undefined) return { status: 'skipped', why: 'no check' };
-  const kind = Object.hasOwn(KINDS, one.kind) ? KINDS[one.kind] : undefined;
-  if (kind === undefined) return { status: 'failed', problems: [`unknown kind ${one.kind}`] };
+  if (one.check === undefined) return { status: 'skipped' };
+  const run = Object.hasOwn(KINDS, one.kind) ? KINDS[one.kind] : undefined;
+  if (run === undefined) return { status: 'failed', problems: [`unknown kind ${one.kind}`] };
   const unknown = unknownKeys(one.check);
   if (unknown.length > 0) return { status: 'failed', problems: unknown.map((key) => `unknown check key ${key}`) };
   try {
-    const found = judge(one, await within(kind.run(one)));
+    const found = judge(one, await within(run(one)));
     return found.length === 0 ? { status: 'passed' } : { status: 'failed', problems: found };
   } catch (error) {
     return { status: 'failed', problems: [error instanceof Error ? (error.stack ?? error.message) : String(error)] };
