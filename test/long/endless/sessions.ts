@@ -70,7 +70,6 @@ export interface Sessions {
   readonly setup: SessionsSetup;
   readonly reports: readonly SessionReport[];
   readonly store: Store;
-  readonly client: HoldfastClient;
   close(): Promise<void>;
 }
 
@@ -115,7 +114,7 @@ export async function runSessions(setup: SessionsSetup): Promise<Sessions> {
     const reports = await Promise.all(
       setup.sessions.map((spec) => runSession(client, spec, trackNamed(tracks, spec.name))),
     );
-    return { setup, reports, store, client, close };
+    return { setup, reports, store, close };
   } catch (error) {
     await close();
     throw error;
