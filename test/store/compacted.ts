@@ -5,6 +5,7 @@ import { groupsOf } from '../../src/transcript/groups.ts';
 import type { AgentItem, TranscriptEntry } from '../../src/transcript/items.ts';
 import { responseOf } from '../../src/transcript/response-runs.ts';
 import type { ViewEdit } from '../../src/transcript/view-edits.ts';
+import { RUNS } from '../transcript/arbitraries.ts';
 import { bulkyItems } from '../view/sessions.ts';
 import { Execution } from './scenario.ts';
 
@@ -34,6 +35,9 @@ export const life: fc.Arbitrary<Life> = fc.record({
     { maxLength: 5 },
   ),
 });
+
+/** Lives that a property looks at. Each is some dozens of transactions, with a commit of their own: a part of the usual number. */
+export const LIVES = { sqlite: Math.ceil(RUNS / 10), postgres: Math.ceil(RUNS / 50) };
 
 /** A session that was lived: every revision that its view had, oldest first. */
 export interface Lived {

@@ -6,14 +6,12 @@ import { loadView } from '../../src/store/load-view.ts';
 import type { Store } from '../../src/store/store.ts';
 import { groupsOf } from '../../src/transcript/groups.ts';
 import { wireOf } from '../view/sessions.ts';
-import { life, live } from './compacted.ts';
+import { LIVES, life, live } from './compacted.ts';
 import { assistantItem, batchItem, Execution, edit, userItem } from './scenario.ts';
 import { availableStores } from './stores.ts';
 import { expectWhole } from './whole.ts';
 
 const BUDGET = 600;
-const ASKED = Number(process.env.HOLDFAST_FC_RUNS ?? 1000);
-const RUNS = { sqlite: Math.ceil(ASKED / 10), postgres: Math.ceil(ASKED / 50) };
 
 function fork(store: Store, atSeq: number, toSessionId = 'copy') {
   return store.forkSession({ fromSessionId: 's', toSessionId, atSeq, runId: `fork ${toSessionId}` });
@@ -47,7 +45,7 @@ describe.each(availableStores())('$kind: a fork', ({ kind, make }) => {
         const items = (await store.entries(to)).map(({ seq, item }) => ({ seq, item }));
         expect(items).toEqual(entries.slice(0, atSeq).map(({ seq, item }) => ({ seq, item })));
       }),
-      { numRuns: RUNS[kind] },
+      { numRuns: LIVES[kind] },
     );
   });
 

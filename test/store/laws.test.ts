@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import type { SideUsage } from '../../src/store/compaction-port.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Store } from '../../src/store/store.ts';
+import { RUNS } from '../transcript/arbitraries.ts';
 import { assistantItem, batchItem, Execution, edit, message, userItem } from './scenario.ts';
 import { availableStores } from './stores.ts';
 import { expectWhole } from './whole.ts';
 
 /** A history is some dozens of transactions, each with its own commit: a part of the usual number of runs. */
-const ASKED = Number(process.env.HOLDFAST_FC_RUNS ?? 1000);
-const RUNS = { sqlite: Math.ceil(ASKED / 20), postgres: Math.ceil(ASKED / 100) };
+const HISTORIES = { sqlite: Math.ceil(RUNS / 20), postgres: Math.ceil(RUNS / 100) };
 
 interface Wish {
   /** Which execution acts, seen from the one that owns the session. */
@@ -210,7 +210,7 @@ describe.each(availableStores())('$kind: whoever writes, in whatever order', ({ 
         }
         await expectWhole(store, play.session);
       }),
-      { numRuns: RUNS[kind] },
+      { numRuns: HISTORIES[kind] },
     );
   });
 });

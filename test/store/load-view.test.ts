@@ -4,13 +4,11 @@ import { loadView, type ViewStore } from '../../src/store/load-view.ts';
 import type { Store } from '../../src/store/store.ts';
 import { buildView, type View } from '../../src/transcript/view.ts';
 import { wireOf } from '../view/sessions.ts';
-import { checkpointOfRevision, life, live } from './compacted.ts';
+import { checkpointOfRevision, LIVES, life, live } from './compacted.ts';
 import { Execution, edit, userItem } from './scenario.ts';
 import { availableStores } from './stores.ts';
 
 const BUDGET = 600;
-const ASKED = Number(process.env.HOLDFAST_FC_RUNS ?? 1000);
-const RUNS = { sqlite: Math.ceil(ASKED / 10), postgres: Math.ceil(ASKED / 50) };
 
 /** The definition: everything is read, and the pure view knows what to show. */
 async function wholeView(store: Store, sessionId: string, revision: string, head: number): Promise<View> {
@@ -45,7 +43,7 @@ describe.each(availableStores())('$kind: a view that is loaded', ({ kind, make }
           }
         }
       }),
-      { numRuns: RUNS[kind] },
+      { numRuns: LIVES[kind] },
     );
   });
 
