@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { appendEvents } from './append-events.ts';
 import { phaseBefore } from './commit-phase.ts';
 import type { CommitCheckpoint, CommittedPhase } from './compaction-port.ts';
-import { insertPhase } from './phase-rows.ts';
+import { insertPhase, RESULT_PHASE } from './phase-rows.ts';
 import { preparedInsert } from './prepared.ts';
 import { storable } from './readable-text.ts';
 import { refused } from './refusals.ts';
@@ -13,18 +13,15 @@ import { sourceHashOf } from './source-hash.ts';
 import { setRevision } from './view-edit-rows.ts';
 import { revisionParts, revisionText } from './view-revision.ts';
 
-/** The phase that a checkpoint is the outcome of. */
-const RESULT = 'result';
-
 /** See {@link Store.commitCheckpoint}. */
 export async function commitCheckpoint(target: RunWrite, input: CommitCheckpoint): Promise<CommittedPhase> {
   return await writeRun(target, async (write, run) => {
     const { compactionId } = input;
-    const before = await phaseBefore(write, run, { compactionId, phase: RESULT });
+    const before = await phaseBefore(write, run, { compactionId, phase: RESULT_PHASE });
     if (before !== undefined) return before;
     if (await isStale(write, input)) return { status: 'stale', revision: write.viewRevision };
     await insertCheckpoint(write, input);
-    await insertPhase(write, { ...input, phase: RESULT });
+    await insertPhase(write, { ...input, phase: RESULT_PHASE });
     await setRevision(write, revisionText({ ...revisionParts(write.viewRevision), compactionId }));
     await appendEvents(write, input.ref.runId, input.events);
     return { status: 'committed', output: input.output, revision: write.viewRevision };

@@ -4,6 +4,9 @@ import { prepared, preparedInsert, type Value } from './prepared.ts';
 import type { CompactionPhasesTable, Schema } from './schema.ts';
 import type { SessionWrite } from './session-write.ts';
 
+/** The phase that ends a compaction; a checkpoint is one's outcome. */
+export const RESULT_PHASE = 'result';
+
 /** Writes the outcome of a phase; its number makes sure of the order even among equal times. */
 export async function insertPhase(
   write: SessionWrite,
@@ -48,7 +51,7 @@ export async function resultsOf(db: Kysely<Schema>, sessionId: string): Promise<
     .selectFrom('compaction_phases')
     .selectAll()
     .where('session_id', '=', sessionId)
-    .where('phase', '=', 'result')
+    .where('phase', '=', RESULT_PHASE)
     .orderBy('n');
   return (await query.execute()).map(toPhaseRow);
 }
