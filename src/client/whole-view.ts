@@ -1,8 +1,7 @@
 import type { RunRow, Store } from '../store/store.ts';
-import type { TranscriptEntry } from '../transcript/items.ts';
 import { buildView, type View } from '../transcript/view.ts';
 import { currentView } from './rebuild-request.ts';
-import { sessionPages } from './session-pages.ts';
+import { allEntries } from './session-pages.ts';
 
 /**
  * What the next request of a run's session would carry, with all that it leaves out beside it: for explaining. The
@@ -10,8 +9,7 @@ import { sessionPages } from './session-pages.ts';
  */
 export async function wholeView(store: Store, run: RunRow): Promise<View> {
   const { checkpoint, budget } = (await currentView(store, run)).input;
-  const entries: TranscriptEntry[] = [];
-  for await (const page of sessionPages(store, run.sessionId)) entries.push(...page);
+  const entries = await allEntries(store, run.sessionId);
   const edits = await store.viewEdits(run.sessionId);
   return buildView({ entries, ...(checkpoint === undefined ? {} : { checkpoint }), edits, budget });
 }

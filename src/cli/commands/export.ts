@@ -1,12 +1,11 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { sessionPages } from '../../client/session-pages.ts';
+import { allEntries, sessionPages } from '../../client/session-pages.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { type ExportFormat, exportFile } from '../../transcript/interchange/export-file.ts';
 import { transcriptHeader, transcriptLines } from '../../transcript/interchange/holdfast-jsonl.ts';
-import type { TranscriptEntry } from '../../transcript/items.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import type { Settings } from '../settings.ts';
 import { withStore } from '../with-client.ts';
@@ -36,8 +35,7 @@ async function* ownFormat(store: Store, sessionId: string): AsyncGenerator<strin
 }
 
 async function* foreignFormat(store: Store, sessionId: string, format: ExportFormat): AsyncGenerator<string> {
-  const entries: TranscriptEntry[] = [];
-  for await (const page of sessionPages(store, sessionId)) entries.push(...page);
+  const entries = await allEntries(store, sessionId);
   const { text, losses } = exportFile(entries, format, { sessionId });
   for (const { detail } of losses) process.stderr.write(`not held by ${format}: ${detail}\n`);
   yield text;

@@ -1,4 +1,4 @@
-import { sessionPages } from '../../client/session-pages.ts';
+import { allEntries } from '../../client/session-pages.ts';
 import { HoldfastError } from '../../contract/errors.ts';
 import type { CheckpointRow } from '../../store/compaction-port.ts';
 import type { RequestRow, RunRow, Store } from '../../store/store.ts';
@@ -91,12 +91,6 @@ async function wholeOutputs(
 function summaryText({ compactionId, firstKeptSeq, summary }: CheckpointRow): string {
   const text = visible(summary).trimEnd().replaceAll('\n', '\n    ');
   return `summary of what stands before #${firstKeptSeq} (compaction ${visibleLine(compactionId, 40)})\n    ${text}\n`;
-}
-
-async function allEntries(store: Store, sessionId: string): Promise<readonly TranscriptEntry[]> {
-  const entries: TranscriptEntry[] = [];
-  for await (const page of sessionPages(store, sessionId)) entries.push(...page);
-  return entries;
 }
 
 async function showRun(store: Store, run: RunRow, output: Output | undefined): Promise<void> {
