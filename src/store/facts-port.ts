@@ -12,6 +12,9 @@ export type FactKind = 'memory' | 'file' | 'command' | 'url' | 'identifier';
 /** `quarantined`: comes from tool output only; kept and listed, never put into a prompt until somebody allows it. */
 export type FactStatus = 'active' | 'quarantined' | 'forgotten';
 
+/** Characters of a memory: it stands in every later prompt. */
+export const MAX_MEMORY_CHARS = 500;
+
 export interface NewFact {
   /** The same for the same scope, session (where scoped to it), kind and normalised text: see `factId`. */
   readonly factId: string;

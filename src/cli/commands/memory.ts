@@ -1,17 +1,14 @@
 import { HoldfastError } from '../../contract/errors.ts';
-import { factId } from '../../store/fact-id.ts';
-import type { FactRow, FactStatus } from '../../store/facts-port.ts';
+import { factId, shortFactId } from '../../store/fact-id.ts';
+import { type FactRow, type FactStatus, MAX_MEMORY_CHARS } from '../../store/facts-port.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type Output, printJson, printRows } from '../output.ts';
-import { factLines, shortId } from '../render/facts.ts';
+import { factLines } from '../render/facts.ts';
 import { visibleLine } from '../render/visible.ts';
 import { type Settings, storeExists } from '../settings.ts';
 import { withStore } from '../with-client.ts';
-
-/** Characters of a memory: it stands in every later prompt. */
-const MAX_CHARS = 500;
 
 export interface MemoryListCommand {
   readonly settings: Settings;
@@ -84,10 +81,10 @@ export interface MemoryAddCommand {
 export async function memoryAdd({ settings, text, session, output }: MemoryAddCommand): Promise<ExitCode> {
   const fact = text.replace(/\s+/g, ' ').trim();
   if (fact === '') throw new HoldfastError('InvalidInput', 'the memory is empty');
-  if (fact.length > MAX_CHARS)
+  if (fact.length > MAX_MEMORY_CHARS)
     throw new HoldfastError(
       'InvalidInput',
-      `a memory has at most ${MAX_CHARS} characters, this one has ${fact.length}`,
+      `a memory has at most ${MAX_MEMORY_CHARS} characters, this one has ${fact.length}`,
       {
         hint: 'It stands in every later prompt: put longer text into AGENTS.md or MEMORY.md.',
       },
@@ -116,5 +113,5 @@ async function added(store: Store, text: string, session: string | undefined): P
 
 function tell(fact: FactRow, done: string, output: Output | undefined): void {
   if (output === 'json' || output === 'ndjson') printJson(fact);
-  else process.stdout.write(`${done} (${shortId(fact)}): ${visibleLine(fact.text, MAX_CHARS)}\n`);
+  else process.stdout.write(`${done} (${shortFactId(fact.factId)}): ${visibleLine(fact.text, MAX_MEMORY_CHARS)}\n`);
 }

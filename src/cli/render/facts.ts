@@ -1,8 +1,8 @@
+import { shortFactId } from '../../store/fact-id.ts';
 import type { FactRow } from '../../store/facts-port.ts';
 import { table } from '../output.ts';
 import { visibleLine } from './visible.ts';
 
-const ID_DIGITS = 12;
 const TEXT_LIMIT = 120;
 
 /** Facts as a table: id, status, whose, what kind, where from, text. */
@@ -11,7 +11,7 @@ export function factLines(facts: readonly FactRow[]): string {
   return table(
     ['ID', 'STATUS', 'FOR', 'KIND', 'FROM', 'TEXT'],
     facts.map((fact) => [
-      shortId(fact),
+      shortFactId(fact.factId),
       fact.status,
       fact.scope === 'workspace' ? 'workspace' : visibleLine(fact.sessionId ?? '?', 40),
       fact.kind,
@@ -19,11 +19,6 @@ export function factLines(facts: readonly FactRow[]): string {
       visibleLine(fact.text, TEXT_LIMIT),
     ]),
   );
-}
-
-/** The beginning of an id, long enough to name its fact. */
-export function shortId({ factId }: Pick<FactRow, 'factId'>): string {
-  return factId.slice(0, ID_DIGITS);
 }
 
 /** `user #3`, `fetch_page demo#12`, `command`. */

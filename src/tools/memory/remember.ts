@@ -1,19 +1,17 @@
 import { z } from 'zod';
-import { factId } from '../../store/fact-id.ts';
-import type { FactRow, NewFact } from '../../store/facts-port.ts';
+import { factId, shortFactId } from '../../store/fact-id.ts';
+import { type FactRow, MAX_MEMORY_CHARS, type NewFact } from '../../store/facts-port.ts';
 import type { Store } from '../../store/store.ts';
 import { originSearch, type WordOrigin } from '../../transcript/word-origin.ts';
 import { defineTool } from '../define-tool.ts';
 import { Refusal } from '../refusal.ts';
 import type { Tool } from '../tool.ts';
 
-/** Characters of a memory: it stands in every later prompt. */
-const MAX_CHARS = 500;
 /** Items looked at in one go. */
 const PAGE = 500;
 
 const input = z.object({
-  text: z.string().min(1).max(MAX_CHARS).describe("One fact, in the user's own words where they said it."),
+  text: z.string().min(1).max(MAX_MEMORY_CHARS).describe("One fact, in the user's own words where they said it."),
   scope: z
     .enum(['session', 'workspace'])
     .optional()
@@ -90,7 +88,7 @@ function provenance({ origin, callId, tool }: WordOrigin): NewFact['source'] {
 }
 
 function told({ factId: id, status, scope }: Pick<FactRow, 'factId' | 'status' | 'scope'>): string {
-  const short = id.slice(0, 12);
+  const short = shortFactId(id);
   switch (status) {
     case 'active':
       return `Remembered for ${scope === 'session' ? 'this conversation' : 'all conversations here'} (${short}).`;
