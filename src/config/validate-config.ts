@@ -6,6 +6,7 @@ import { DIALECTS, type DialectName } from '../providers/openai-chat/dialects.ts
 import { SERVER_NAME } from '../tools/mcp/server-settings.ts';
 import { problemLines } from '../tools/parse-args.ts';
 import type { Tool } from '../tools/tool.ts';
+import { DEFAULT_CONTEXT_CONFIG } from '../transcript/budget.ts';
 import { type ConfigurableApi, KNOWN_PROVIDERS, LOCAL_SERVERS } from './known-providers.ts';
 import {
   type AgentSettings,
@@ -256,6 +257,6 @@ function contextProblems(agents: readonly AgentSettings[], common: CompactionSet
 }
 
 function compactionProblems(place: string, settings: CompactionSettings): readonly string[] {
-  const { triggerRatio = 0.85, hardRatio = 0.95 } = settings;
+  const { triggerRatio = DEFAULT_CONTEXT_CONFIG.triggerRatio, hardRatio = DEFAULT_CONTEXT_CONFIG.hardRatio } = settings;
   return triggerRatio > hardRatio ? [`${place}.compaction.triggerRatio: must not be greater than hardRatio`] : [];
 }
