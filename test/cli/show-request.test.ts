@@ -1,8 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from 'vitest';
 import { type FakeProvider, startFakeProvider } from '../fakes/fake-provider.ts';
-import { NAMESPACES } from '../setup/temporal-server.ts';
+import { claimNamespace } from '../setup/claim-namespace.ts';
 import { type Running, Workspace } from './workspace.ts';
 
 // Each command boots several processes; on a busy machine that takes its time.
@@ -18,7 +18,7 @@ let worker: Running;
 beforeAll(async () => {
   provider = await startFakeProvider(() => ({ text: 'Done.' }));
   const { address, claims } = inject('temporal');
-  workspace = new Workspace({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: claimed(claims), FAKE_KEY: 'k' });
+  workspace = new Workspace({ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: claimNamespace(claims), FAKE_KEY: 'k' });
   const config = {
     providers: { fake: { api: 'openai-chat', baseURL: provider.baseURL, apiKeyEnv: 'FAKE_KEY' } },
     models: { 'fake/blind': { window: 20_000, abilities: { images: false } } },
@@ -39,19 +39,6 @@ beforeEach(() => {
   provider.requests.length = 0;
   provider.read.length = 0;
 });
-
-/** A namespace of the shared server that no other test has: making a folder is the claim. */
-function claimed(claims: string): string {
-  for (const name of NAMESPACES) {
-    try {
-      mkdirSync(join(claims, name));
-      return name;
-    } catch {
-      // Taken.
-    }
-  }
-  throw new Error('more test files than namespaces: raise NAMESPACES');
-}
 
 /** Runs once, and gives the id of the run. */
 async function run(...args: readonly string[]): Promise<string> {
