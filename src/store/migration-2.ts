@@ -12,6 +12,7 @@ const STATEMENTS: readonly string[] = [
     created_at text not null,
     primary key (superseded_by, table_name, n))`,
   `alter table tool_effects add column branch_told_seq integer`,
+  `create index transcript_items_superseded on transcript_items (session_id) where superseded_by is not null`,
 ];
 
 export async function addSupersededRows(trx: Kysely<Schema>): Promise<void> {

@@ -9,19 +9,9 @@ import type { Schema } from './schema.ts';
 export async function branchEffects(
   db: Kysely<Schema>,
   sessionId: string,
-  { head, owner }: { readonly head: number; readonly owner: string },
+  at: { readonly head: number; readonly owner: string },
 ): Promise<readonly BranchEffect[]> {
-  const items = await db
-    .selectFrom('transcript_items')
-    .select('item_json')
-    .where('session_id', '=', sessionId)
-    .where('kind', 'in', ['tool_call_batch', 'tool_result_batch'])
-    .where((is) =>
-      is.or([is('superseded_by', 'is not', null), is.and([is('seq', '>', head), is('owner', '!=', owner)])]),
-    )
-    .orderBy('id')
-    .execute();
-  const parts = items.map((row): ToolCallBatch | ToolResultBatch => JSON.parse(row.item_json));
+  const parts = await leftBehind(db, sessionId, at);
   const calls = parts.flatMap((item) => (item.kind === 'tool_call_batch' ? item.calls : []));
   const results = new Map(
     parts.flatMap((item) => (item.kind === 'tool_result_batch' ? item.results : [])).map((each) => [each.callId, each]),
@@ -32,6 +22,26 @@ export async function branchEffects(
     calls.map(({ callId }) => callId),
   );
   return calls.flatMap((call) => (untold.has(call.callId) ? [effectOf(call, untold.get(call.callId), results)] : []));
+}
+
+/** Calls and results that a reset left behind or will, oldest first. */
+async function leftBehind(
+  db: Kysely<Schema>,
+  sessionId: string,
+  { head, owner }: { readonly head: number; readonly owner: string },
+): Promise<readonly (ToolCallBatch | ToolResultBatch)[]> {
+  const batches = db
+    .selectFrom('transcript_items')
+    .select(['id', 'item_json'])
+    .where('session_id', '=', sessionId)
+    .where('kind', 'in', ['tool_call_batch', 'tool_result_batch']);
+  // Two queries in one, each with an index of its own: asked with `or`, SQLite reads the items of all sessions.
+  const rows = await batches
+    .where('superseded_by', 'is not', null)
+    .unionAll(batches.where('superseded_by', 'is', null).where('seq', '>', head).where('owner', '!=', owner))
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => JSON.parse(row.item_json));
 }
 
 type Stored = { readonly status: ToolResult['status']; readonly preview: string } | undefined;

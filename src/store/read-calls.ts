@@ -60,7 +60,7 @@ export async function hasActed(db: Kysely<Schema>, runId: string, fromStep: numb
       join.onRef('call.session_id', '=', 'effect.session_id').onRef('call.call_id', '=', 'effect.call_id'),
     )
     .select('call.stored_json')
-    .where('effect.run_id', '=', runId)
+    .where('call.run_id', '=', runId)
     .where('call.step', '>=', fromStep)
     .execute();
   return rows.some((row) => row.stored_json === null || JSON.parse(row.stored_json).status !== 'denied');
