@@ -1,20 +1,9 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { SEARCH_ATTRIBUTES } from '../src/contract/identity.ts';
-import { endGroup } from '../src/devserver/process-group.ts';
-import { resolveDevServer } from '../src/devserver/resolve.ts';
-import { startDevServer } from '../src/devserver/start.ts';
 import { inputCost, inputTokens } from '../test/fakes/caching-provider.ts';
 import { cachedShare, cacheSetup, perStepPruning, rideSetup } from '../test/long/endless/cache-costs.ts';
 import { endlessSetup, type Outcome, outcomeOf } from '../test/long/endless/endless.ts';
-import {
-  runSessions,
-  type ServerRef,
-  type SessionReport,
-  scratchFolder,
-  WORKFLOWS,
-} from '../test/long/endless/sessions.ts';
+import { startOwnServer } from '../test/long/endless/own-server.ts';
+import { runSessions, type ServerRef, type SessionReport } from '../test/long/endless/sessions.ts';
 import { type BenchRow, rowOf } from './row.ts';
 
 const STEPS = 2000;
@@ -24,12 +13,12 @@ const CACHED_STEPS = 200;
 /** What compaction keeps of a session without an end, and what it costs where cached prefixes are billed as the vendors do. */
 export async function* run(): AsyncIterable<BenchRow> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const { server, stop } = await startServer();
+  const { server, close } = await startOwnServer(29_233);
   try {
     yield* cacheRows(server);
     yield* recallRows(server);
   } finally {
-    await stop();
+    await close();
   }
 }
 
@@ -78,25 +67,4 @@ async function* cacheRows(server: ServerRef): AsyncIterable<BenchRow> {
 
 function billsOf({ requests }: SessionReport) {
   return requests.flatMap(({ bill }) => bill ?? []);
-}
-
-async function startServer(): Promise<{ readonly server: ServerRef; readonly stop: () => Promise<void> }> {
-  const folder = scratchFolder();
-  const narrator = { say: () => undefined, progress: () => undefined };
-  const cacheDir = join(process.cwd(), '.holdfast/bin');
-  const binary = await resolveDevServer({ env: process.env, cacheDir, ...narrator });
-  const started = await startDevServer({
-    binary,
-    stateDir: folder,
-    searchAttributes: SEARCH_ATTRIBUTES,
-    preferredPort: 29_233,
-    preferredUiPort: 30_233,
-  });
-  return {
-    server: { address: started.address, namespace: started.namespace, workflows: WORKFLOWS },
-    async stop() {
-      await endGroup(started.process, 2000);
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
 }

@@ -1,19 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HoldfastClient } from '../../src/client/holdfast-client.ts';
-import { SEARCH_ATTRIBUTES } from '../../src/contract/identity.ts';
-import { resolveDevServer } from '../../src/devserver/resolve.ts';
-import { type StartedServer, startDevServer } from '../../src/devserver/start.ts';
 import { validate } from '../../src/transcript/validate.ts';
 import { type BilledRequest, type CachingProvider, startCachingProvider } from '../fakes/caching-provider.ts';
 import { faithful, isSummarising, type Summariser, smallWindow } from '../fakes/summarisers.ts';
 import type { CrashPlan } from './crashes/crash-plan.ts';
 import { SETUP } from './crashes/crash-setup.ts';
+import { type OwnServer, startOwnServer } from './endless/own-server.ts';
 import { agentAnswer } from './endless/script.ts';
-import { scratchFolder } from './endless/sessions.ts';
 
 const ACTIVITIES = ['planCompaction', 'flushMemory', 'summarize', 'commitCheckpoint'] as const;
 const MOMENTS = ['before', 'inside', 'after'] as const;
@@ -25,22 +22,12 @@ const SUMMARISERS: Readonly<Record<string, Summariser>> = {
   pieces: smallWindow(2400, faithful()),
 };
 
-let folder: string;
-let server: StartedServer;
+let temporal: OwnServer;
 let provider: CachingProvider;
 let requests: BilledRequest[] = [];
 
 beforeAll(async () => {
-  folder = scratchFolder();
-  const narrator = { say: () => undefined, progress: () => undefined };
-  const binary = await resolveDevServer({ env: process.env, cacheDir: resolve('.holdfast/bin'), ...narrator });
-  server = await startDevServer({
-    binary,
-    stateDir: folder,
-    searchAttributes: SEARCH_ATTRIBUTES,
-    preferredPort: 38_233,
-    preferredUiPort: 39_233,
-  });
+  temporal = await startOwnServer(38_233);
   provider = await startCachingProvider({
     window: () => SETUP.window,
     answer: (asked) =>
@@ -50,8 +37,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await provider.close();
-  process.kill(server.process.pid, 'SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
+  await temporal.close();
 });
 
 /** What a run left: everything that must not depend on a crash, and what the summariser was paid for. */
@@ -67,15 +53,15 @@ interface Left {
 /** Runs the session in a folder of its own, with a worker that dies as planned and another that goes on. */
 async function run(model: string, plan?: CrashPlan): Promise<Left> {
   const own = join(
-    folder,
+    temporal.folder,
     `${model}-${plan === undefined ? 'calm' : `${plan.activity}-${plan.at}-${plan.commit ?? 1}`}`,
   );
   mkdirSync(own, { recursive: true });
   requests = [];
-  const namespace = server.namespace;
+  const { address, namespace } = temporal.server;
   const workers: ChildProcess[] = [await startWorkerProcess(own, plan)];
   const client = await HoldfastClient.connect({
-    connection: { address: server.address },
+    connection: { address },
     namespace,
     store: join(own, 'holdfast.db'),
   });
@@ -114,8 +100,8 @@ async function run(model: string, plan?: CrashPlan): Promise<Left> {
 async function startWorkerProcess(own: string, plan?: CrashPlan): Promise<ChildProcess> {
   const args = [
     own,
-    server.address,
-    server.namespace,
+    temporal.server.address,
+    temporal.server.namespace,
     provider.url,
     ...(plan === undefined ? [] : [JSON.stringify(plan)]),
   ];

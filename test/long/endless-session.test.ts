@@ -1,13 +1,9 @@
-import { rmSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SEARCH_ATTRIBUTES } from '../../src/contract/identity.ts';
-import { resolveDevServer } from '../../src/devserver/resolve.ts';
-import { startDevServer } from '../../src/devserver/start.ts';
 import { endlessClaims } from './endless/claims.ts';
 import { endlessSetup, type Outcome, outcomeOf } from './endless/endless.ts';
-import { runSessions, type Sessions, scratchFolder, WORKFLOWS } from './endless/sessions.ts';
+import { startOwnServer } from './endless/own-server.ts';
+import { runSessions, type Sessions } from './endless/sessions.ts';
 
 const STEPS = 2000;
 const FACTS = 400;
@@ -18,21 +14,8 @@ const closing: (() => Promise<void> | void)[] = [];
 
 beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const folder = scratchFolder();
-  const narrator = { say: () => undefined, progress: () => undefined };
-  const binary = await resolveDevServer({ env: process.env, cacheDir: resolve('.holdfast/bin'), ...narrator });
-  const started = await startDevServer({
-    binary,
-    stateDir: folder,
-    searchAttributes: SEARCH_ATTRIBUTES,
-    preferredPort: 40_233,
-    preferredUiPort: 41_233,
-  });
-  closing.push(() => {
-    process.kill(started.process.pid, 'SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const server = { address: started.address, namespace: started.namespace, workflows: WORKFLOWS };
+  const { server, close } = await startOwnServer(40_233);
+  closing.push(close);
   sessions = await runSessions(endlessSetup({ server, steps: STEPS, facts: FACTS }));
   closing.unshift(() => sessions.close());
   for (const report of sessions.reports) {
