@@ -1,7 +1,7 @@
 import type { RequestSettings } from '../transcript/build-request.ts';
 import type { JsonObject } from '../transcript/json.ts';
 import type { ToolSpec } from '../transcript/message.ts';
-import type { RunBudgets } from './budget-port.ts';
+import type { BudgetRoot, RunBudgets } from './budget-port.ts';
 import { StoreError } from './errors.ts';
 import { notFound } from './refusals.ts';
 import type { Store } from './store.ts';
@@ -27,7 +27,7 @@ export interface RunConfig extends Omit<RequestSettings, 'prompt' | 'tools'> {
   /** Context window that views are budgeted for, in tokens. */
   readonly window: number;
   /** Set for a subagent: the run at the top of its tree, whose budgets it shares. */
-  readonly root?: { readonly runId: string; readonly sessionId: string };
+  readonly root?: BudgetRoot;
   /** Absent: no limits. */
   readonly budgets?: RunBudgets;
 }

@@ -1,6 +1,7 @@
 import { chunked } from './chunked.ts';
 import { preparedInsert } from './prepared.ts';
 import type { ResetPoint } from './reset-port.ts';
+import type { CompactionPhasesTable, SessionCompactionsTable } from './schema.ts';
 import type { SessionWrite } from './session-write.ts';
 import { setRevision } from './view-edit-rows.ts';
 import { revisionText } from './view-revision.ts';
@@ -65,16 +66,8 @@ export async function supersedeCompactions(
     .where('session_id', '=', write.writer.sessionId)
     .orderBy('n')
     .execute();
-  const known = phases.findLast((phase) => phase.compaction_id === reset.afterCompaction)?.n ?? -1;
-  const cutting = new Set(
-    checkpoints.filter((row) => row.first_kept_seq > firstGone).map(({ compaction_id }) => compaction_id),
-  );
-  const from = phases.findIndex(
-    (phase) =>
-      (phase.run_id === runId && phase.step > reset.answered && phase.n > known) || cutting.has(phase.compaction_id),
-  );
-  if (from === -1) return;
-  const gonePhases = phases.slice(from);
+  const gonePhases = laterPhases(phases, checkpoints, { runId, reset, firstGone });
+  if (gonePhases.length === 0) return;
   const ids = [...new Set(gonePhases.map((phase) => phase.compaction_id))];
   const edits = await write.trx
     .selectFrom('view_edits')
@@ -93,6 +86,22 @@ export async function supersedeCompactions(
   }
   const compactionId = keptCheckpoints.at(-1)?.compaction_id;
   await setRevision(write, revisionText({ compactionId, edits: keptEdits.length }));
+}
+
+function laterPhases(
+  phases: readonly CompactionPhasesTable[],
+  checkpoints: readonly SessionCompactionsTable[],
+  { runId, reset, firstGone }: { readonly runId: string; readonly reset: ResetPoint; readonly firstGone: number },
+): readonly CompactionPhasesTable[] {
+  const known = phases.findLast((phase) => phase.compaction_id === reset.afterCompaction)?.n ?? -1;
+  const cutting = new Set(
+    checkpoints.filter((row) => row.first_kept_seq > firstGone).map(({ compaction_id }) => compaction_id),
+  );
+  const from = phases.findIndex(
+    (phase) =>
+      (phase.run_id === runId && phase.step > reset.answered && phase.n > known) || cutting.has(phase.compaction_id),
+  );
+  return from === -1 ? [] : phases.slice(from);
 }
 
 async function removeCompaction({ trx, writer }: SessionWrite, id: string): Promise<void> {
