@@ -45,6 +45,7 @@ export async function compactionContext(deps: SharedDeps, input: CompactSessionI
     ...(compaction.maxMediaBytes === undefined ? {} : { maxMediaBytes: compaction.maxMediaBytes }),
     systemTokens: textTokens(run.prompt),
     toolsTokens: toolsTokens(run.tools),
+    semanticOf: (tool) => agent?.tools.get(tool)?.resultSemantic ?? 'mixed',
     tokens: async (view) => {
       const { tokens } = await deps.estimates.estimate({ sessionId, runId, step, run, target, view });
       // The provider knows better: what it refused is over its window, whatever we had counted.

@@ -5,6 +5,7 @@ import { fromJson, toJson } from '../store/stored-json.ts';
 import { revisionParts, revisionText } from '../store/view-revision.ts';
 import type { WindowBudget } from '../transcript/budget.ts';
 import type { AgentEvent, CompactionTrigger } from '../transcript/events.ts';
+import type { ResultSemantic } from '../transcript/microcompact-score.ts';
 import { preview } from '../transcript/preview.ts';
 import { buildView, isObserved, type View, type ViewPart, viewTokens } from '../transcript/view.ts';
 import type { CompactionConfig } from './config.ts';
@@ -31,6 +32,8 @@ export interface CompactionJob {
   /** Tokens of system prompt and of tools, uncorrected. */
   readonly systemTokens: number;
   readonly toolsTokens: number;
+  /** What the results of a tool are worth later. */
+  readonly semanticOf: (tool: string) => ResultSemantic;
   /** Size of the next request: an estimate, or what a provider named when it refused. Gets the view of now. */
   readonly tokens: (view: View) => Promise<number>;
 }
@@ -94,6 +97,7 @@ export class CompactionService {
       trigger: job.trigger,
       openRunId: ref.runId,
       config: job.config,
+      semanticOf: job.semanticOf,
       maxMediaBytes: Math.min(job.config.maxMediaBytes, job.maxMediaBytes ?? Number.POSITIVE_INFINITY),
     });
     const plan = await this.#planOf(job, view, made);

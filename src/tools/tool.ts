@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ContentBlock } from '../transcript/items.ts';
 import type { Json, JsonObject } from '../transcript/json.ts';
+import type { ResultSemantic } from '../transcript/microcompact-score.ts';
 
 /** MCP's words for what a tool does to the world; see the MCP specification, "Tool annotations". */
 export interface ToolAnnotations {
@@ -12,9 +13,6 @@ export interface ToolAnnotations {
   readonly destructiveHint?: boolean;
   readonly openWorldHint?: boolean;
 }
-
-/** What a result is worth later: facts are kept longer than confirmations when a view must shrink (seed of microcompact's score). */
-export type ResultSemantic = 'factual' | 'action' | 'mixed';
 
 /** What a tool may use while it runs. */
 export interface ToolContext {

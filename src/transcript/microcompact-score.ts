@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from './json.ts';
 
-/** What a tool's results are worth later, as its definition says. */
+/** What a tool's results are worth later, as its definition says: when a view must shrink facts are kept longer than confirmations. */
 export type ResultSemantic = 'factual' | 'action' | 'mixed';
 
 const BASE_SCORE: Readonly<Record<ResultSemantic, number>> = { factual: 1, action: -1, mixed: 0 };
