@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/store/open-store.ts';
 import type { BeginStep, Store } from '../../src/store/store.ts';
 import { validate } from '../../src/transcript/validate.ts';
 import { assistantItem, Execution, edit, message, userItem } from './scenario.ts';
@@ -25,10 +26,10 @@ class ResetExecution extends Execution {
 
 const USAGE = { inputTokens: 5, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
 
-describe.each(availableStores())('$kind: a run that is reset', ({ make }) => {
+describe.each(availableStores())('$kind: a run that is reset', ({ location, make, openAt }) => {
   /** Three steps, of which two asked for a call with effects each; a message joined before the last. */
-  async function worked(closed = true) {
-    const run = new Execution(await make(), { sessionId: 's', runId: 'r1' });
+  async function worked(closed = true, opened?: Store) {
+    const run = new Execution(opened ?? (await make()), { sessionId: 's', runId: 'r1' });
     await run.open('m1');
     const heads = [run.head];
     for (const step of [0, 1]) {
@@ -142,6 +143,32 @@ describe.each(availableStores())('$kind: a run that is reset', ({ make }) => {
     expect((await store.compactionResults('s')).map(({ compactionId }) => compactionId)).toEqual(['k1']);
     await kept.phase('k2', 'plan', { step: 2, edits: [edit(2)], revision: 'k1/1' });
     expect(await store.viewRevision('s')).toBe('k1/2');
+  });
+
+  test('requests, compactions and edits that it takes back are put aside as they were', async () => {
+    const place = await location();
+    const { run, heads } = await worked(false, await openAt(place));
+    await run.phase('k1', 'plan', { step: 2, edits: [edit(3, 'cut'), edit(1)], revision: 'start/0' });
+    await run.checkpoint('k1', 4, { step: 2 });
+    await new ResetExecution(run, heads[1] ?? 0, 0).begin(1, {});
+    const database = await openDatabase(place, {});
+    const rows = await database.reader
+      .selectFrom('superseded_rows')
+      .selectAll()
+      .orderBy('table_name')
+      .orderBy('n')
+      .execute();
+    await database.close();
+    expect(new Set(rows.map((row) => `${row.session_id} ${row.superseded_by}`))).toEqual(new Set(['s execution-2']));
+    expect(rows.map((row) => [row.table_name, JSON.parse(row.row_json)])).toMatchObject([
+      ['compaction_phases', { compaction_id: 'k1', phase: 'plan' }],
+      ['compaction_phases', { compaction_id: 'k1', phase: 'result' }],
+      ['requests', { run_id: 'r1', step: 1 }],
+      ['requests', { run_id: 'r1', step: 2, outcome_json: '{"step":2}' }],
+      ['session_compactions', { compaction_id: 'k1', first_kept_seq: 4 }],
+      ['view_edits', { n: 0, seq: 3, edit_json: JSON.stringify(edit(3, 'cut')) }],
+      ['view_edits', { n: 1, seq: 1 }],
+    ]);
   });
 
   test('a compaction whose end the workflow knows stays, though its step is asked anew', async () => {
